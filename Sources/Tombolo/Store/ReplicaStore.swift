@@ -1,0 +1,132 @@
+package import TomboloProtocol
+
+/// What the sync engine asks of a store. Each call is one transaction.
+extension Store {
+  /// The replica's bookkeeping as the engine needs it; nil before a remote was added.
+  package func replicaState() throws -> ReplicaState? { preconditionFailure("not built yet") }
+
+  /// Adds or replaces the remote. The first one gives every row its stamp and puts what is there into the outbox.
+  /// - Throws: `store_unversioned`, `history_not_recorded`, `remote_exists` (another URL, unsent work).
+  package func setRemote(_ url: String, tokenFile: String?) throws { preconditionFailure("not built yet") }
+
+  /// The saves that no answer has settled, in order, whole, with the values that each wrote; at least one if there is any.
+  package func outbox(recordsMax: Int, bytesMax: Int) throws -> [ChangeSet] { preconditionFailure("not built yet") }
+
+  /// Marks saves as about to be sent, with `synchronous=FULL`, before a request leaves.
+  package func markAttempted(upTo number: SaveNumber) throws { preconditionFailure("not built yet") }
+
+  /// Takes the answers to a push: settles, parks, renames, restamps, or takes a new replica id.
+  package func take(_ response: PushResponse) throws -> PushOutcome { preconditionFailure("not built yet") }
+
+  /// Stages a page; the last one applies all that are staged, in one transaction, with the cursor.
+  package func take(_ page: Page) throws -> PullOutcome { preconditionFailure("not built yet") }
+
+  /// Drops what is staged and asks for a snapshot: after `cursor_expired`. Unsent work is kept.
+  package func beginSnapshot() throws { preconditionFailure("not built yet") }
+
+  /// Takes a new replica id, after the server was asked which of the unsent saves it knows.
+  package func takeNewReplicaID(known: [SaveID: Stamp]) throws { preconditionFailure("not built yet") }
+
+  /// The sum over all living, stamped records, as merge.md defines it.
+  package func checksum() throws -> Checksum { preconditionFailure("not built yet") }
+
+  package func conflicts() throws -> [ConflictEntry] { preconditionFailure("not built yet") }
+  package func parkedSaves() throws -> [ParkedSave] { preconditionFailure("not built yet") }
+  /// The newest first.
+  package func saveLog(limit: Int) throws -> [SaveSummary] { preconditionFailure("not built yet") }
+}
+
+package struct ReplicaState: Sendable {
+  package var replica: ReplicaID
+  package var remoteURL: String
+  package var tokenFile: String?
+  package var epoch: Epoch?
+  /// Nil before the first page.
+  package var cursor: Cursor?
+  package var highestSave: SaveNumber
+  package var holds: FeedPosition?
+  /// Saves without an answer.
+  package var unsent: Int
+  package var parked: Int
+  package var lastPush: UInt64?
+  package var lastPull: UInt64?
+  package init(
+    replica: ReplicaID, remoteURL: String, tokenFile: String?, epoch: Epoch?, cursor: Cursor?, highestSave: SaveNumber,
+    holds: FeedPosition?, unsent: Int, parked: Int, lastPush: UInt64?, lastPull: UInt64?
+  ) {
+    self.replica = replica
+    self.remoteURL = remoteURL
+    self.tokenFile = tokenFile
+    self.epoch = epoch
+    self.cursor = cursor
+    self.highestSave = highestSave
+    self.holds = holds
+    self.unsent = unsent
+    self.parked = parked
+    self.lastPush = lastPush
+    self.lastPull = lastPull
+  }
+}
+
+package enum PushOutcome: Sendable, Hashable {
+  case settled(accepted: Int, parked: Int)
+  /// The clock was set back and unsent saves were restamped: push again.
+  case restamped
+  /// Another copy of this replica is pushing: ask which saves are known, then take a new id.
+  case copied
+  /// The server expects another number: it was restored, or this file was.
+  case gap(expected: SaveNumber)
+  /// Another life of the server's store.
+  case epochChanged(Epoch)
+}
+
+package enum PullOutcome: Sendable, Hashable {
+  case staged
+  /// The last page: records that were changed here; whether the checksum was compared, and equal.
+  case applied(records: Int, conflicts: Int, checksum: ChecksumComparison)
+  case epochChanged(Epoch)
+  case copied
+
+  package enum ChecksumComparison: Sendable, Hashable {
+    case equal, different
+    /// The queue was not empty, or the server sent none.
+    case notCompared
+  }
+}
+
+/// A save that the server refused, kept with its reason.
+package struct ParkedSave: Sendable, Hashable {
+  package var changeSet: ChangeSet
+  package var code: ErrorCode
+  package var message: String
+  package init(changeSet: ChangeSet, code: ErrorCode, message: String) {
+    self.changeSet = changeSet
+    self.code = code
+    self.message = message
+  }
+}
+
+package struct SaveSummary: Sendable, Hashable {
+  package enum State: String, Sendable, Hashable { case unsent, sent, confirmed, parked, local }
+  package var number: SaveNumber
+  package var id: SaveID
+  package var author: String?
+  /// Milliseconds since 1970.
+  package var time: UInt64
+  package var state: State
+  package var inserted: Int
+  package var updated: Int
+  package var deleted: Int
+  package init(
+    number: SaveNumber, id: SaveID, author: String?, time: UInt64, state: State, inserted: Int, updated: Int, deleted: Int
+  ) {
+    self.number = number
+    self.id = id
+    self.author = author
+    self.time = time
+    self.state = state
+    self.inserted = inserted
+    self.updated = updated
+    self.deleted = deleted
+  }
+}

@@ -1,0 +1,175 @@
+package import TomboloProtocol
+
+/// A schema document together with the tables and columns that one store gives it.
+package final class StoreSchema: Sendable {
+  package let document: SchemaDocument
+  package let resolved: ResolvedSchema
+  package let entities: [EntityPlan]
+  private let byName: [String: EntityPlan]
+
+  package init(document: SchemaDocument, entities: [EntityPlan]) {
+    self.document = document
+    self.resolved = ResolvedSchema(document)
+    self.entities = entities
+    byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  package func entity(_ name: String) -> EntityPlan? { byName[name] }
+}
+
+/// How the records of one entity lie in the store.
+package final class EntityPlan: Sendable {
+  package let name: String
+  /// The place in ``StoreSchema/entities``, and the number that change rows name the entity by.
+  package let index: Int
+  /// The table of the root of the hierarchy.
+  package let table: String
+  /// From the root to the entity itself.
+  package let lineage: [String]
+  /// The entity and all below it: the values of `_tombolo_entity` that a fetch of it returns.
+  package let concreteNames: [String]
+  /// Whether the table has the column `_tombolo_entity`: only where a hierarchy has more than one entity.
+  package let hasEntityColumn: Bool
+  /// Attributes and references, inherited ones first.
+  package let columns: [ColumnPlan]
+  package let farSides: [FarSidePlan]
+  package let links: [LinkPlan]
+  /// Unique keys as positions in ``columns``, inherited ones included.
+  package let uniqueKeys: [UniquePlan]
+
+  package init(
+    name: String, index: Int, table: String, lineage: [String], concreteNames: [String], hasEntityColumn: Bool,
+    columns: [ColumnPlan], farSides: [FarSidePlan], links: [LinkPlan], uniqueKeys: [UniquePlan]
+  ) {
+    self.name = name
+    self.index = index
+    self.table = table
+    self.lineage = lineage
+    self.concreteNames = concreteNames
+    self.hasEntityColumn = hasEntityColumn
+    self.columns = columns
+    self.farSides = farSides
+    self.links = links
+    self.uniqueKeys = uniqueKeys
+  }
+
+  package func column(_ property: String) -> ColumnPlan? { columns.first { $0.property == property } }
+}
+
+package struct ColumnPlan: Sendable {
+  package enum Kind: Sendable {
+    case attribute(SchemaAttribute)
+    case reference(ResolvedReference)
+  }
+  /// The place in ``EntityPlan/columns``, and the bit in a ``ColumnSet``.
+  package let position: Int
+  /// The property's name.
+  package let property: String
+  /// The column's name in the table, unquoted.
+  package let column: String
+  package let kind: Kind
+  package let isOptional: Bool
+
+  package init(position: Int, property: String, column: String, kind: Kind, isOptional: Bool) {
+    self.position = position
+    self.property = property
+    self.column = column
+    self.kind = kind
+    self.isOptional = isOptional
+  }
+}
+
+/// A to-many, or the derived side of a one-to-one, read through the other side's reference column.
+package struct FarSidePlan: Sendable {
+  package let property: String
+  package let isToMany: Bool
+  package let destination: String
+  /// Where the reference is: the destination's table and column.
+  package let table: String
+  package let column: String
+  package let reference: String
+  package let deleteRule: DeleteRule
+  package init(
+    property: String, isToMany: Bool, destination: String, table: String, column: String, reference: String,
+    deleteRule: DeleteRule
+  ) {
+    self.property = property
+    self.isToMany = isToMany
+    self.destination = destination
+    self.table = table
+    self.column = column
+    self.reference = reference
+    self.deleteRule = deleteRule
+  }
+}
+
+/// One side of a many-to-many relationship: a table of pairs.
+package struct LinkPlan: Sendable {
+  package let property: String
+  package let destination: String
+  package let link: ResolvedLink
+  package let table: String
+  package let isSource: Bool
+  package let deleteRule: DeleteRule
+  /// The column with this side's identifiers, and the one with the other side's: `source` and `target`, or the reverse.
+  package var ownColumn: String { isSource ? "source" : "target" }
+  package var otherColumn: String { isSource ? "target" : "source" }
+  package init(
+    property: String, destination: String, link: ResolvedLink, table: String, isSource: Bool, deleteRule: DeleteRule
+  ) {
+    self.property = property
+    self.destination = destination
+    self.link = link
+    self.table = table
+    self.isSource = isSource
+    self.deleteRule = deleteRule
+  }
+}
+
+package struct UniquePlan: Sendable {
+  package let declaringEntity: String
+  /// Positions in ``EntityPlan/columns``, in the declared order.
+  package let columns: [Int]
+  package let onConflict: UniqueConflict
+  package init(declaringEntity: String, columns: [Int], onConflict: UniqueConflict) {
+    self.declaringEntity = declaringEntity
+    self.columns = columns
+    self.onConflict = onConflict
+  }
+}
+
+/// A set of columns by position. Up to 128 without an allocation beyond the value itself.
+package struct ColumnSet: Hashable, Sendable {
+  private var low: UInt64 = 0
+  private var high: UInt64 = 0
+  private var more: Set<Int> = []
+
+  package init() {}
+  package init(upTo count: Int) { for position in 0..<count { insert(position) } }
+
+  package func contains(_ position: Int) -> Bool {
+    if position < 64 { return low >> UInt64(position) & 1 == 1 }
+    if position < 128 { return high >> UInt64(position - 64) & 1 == 1 }
+    return more.contains(position)
+  }
+  package mutating func insert(_ position: Int) {
+    if position < 64 {
+      low |= 1 << UInt64(position)
+    } else if position < 128 {
+      high |= 1 << UInt64(position - 64)
+    } else {
+      more.insert(position)
+    }
+  }
+  package mutating func remove(_ position: Int) {
+    if position < 64 {
+      low &= ~(1 << UInt64(position))
+    } else if position < 128 {
+      high &= ~(1 << UInt64(position - 64))
+    } else {
+      more.remove(position)
+    }
+  }
+  package var isEmpty: Bool { low == 0 && high == 0 && more.isEmpty }
+  package var count: Int { low.nonzeroBitCount + high.nonzeroBitCount + more.count }
+}
