@@ -1,0 +1,77 @@
+# The two commands of the README are `make demo` and `make test`; `make help` lists the rest.
+
+PACKAGES = libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libsodium-dev libzstd-dev
+TEST_PACKAGES = $(PACKAGES) sqlite3 python3
+
+# The same flags for building and for testing, or everything is built twice.
+FLAGS = --disable-index-store
+RELEASE = $(FLAGS) -c release --scratch-path .build-release
+THREADS = $(FLAGS) --scratch-path .build-tsan --sanitize=thread
+# Warnings are errors in CI only: a newer compiler must not break a user's build.
+STRICT = $(if $(CI),-Xswiftc -warnings-as-errors,)
+# Simulation seeds of `make test`.
+SEEDS = 500
+
+.PHONY: help demo test check build dependencies format lint simulate sanitize bench soak clean
+
+help:
+	@echo 'make demo      install what is missing, build, and run the main job on real data'
+	@echo 'make test      the same, then every test'
+	@echo 'make bench     the figures of Benchmarks/README.md, each beside its peer'
+	@echo 'make soak      the simulation until it is stopped'
+	@echo 'make format    format the sources;  make lint  only look'
+	@echo 'make sanitize  the concurrent suites under the thread sanitizer'
+	@echo 'make clean     remove what was built'
+
+demo: dependencies
+	swift build $(FLAGS) --product tombolo
+	swift build $(FLAGS) --product tombolod
+	Scripts/demo "$$(swift build $(FLAGS) --show-bin-path)"
+
+test: test-dependencies demo check
+
+check: lint consumer
+	swift build $(FLAGS) $(STRICT) --build-tests
+	swift test $(FLAGS) $(STRICT)
+	$(MAKE) simulate
+	$(MAKE) sanitize
+
+.PHONY: test-dependencies consumer
+dependencies:
+	Scripts/install-dependencies $(PACKAGES)
+
+test-dependencies:
+	Scripts/install-dependencies $(TEST_PACKAGES)
+
+build: dependencies
+	swift build $(FLAGS)
+
+# A package beside this one, in both language modes. Built before the tests: a build inside `swift test` would wait for
+# the build folder's lock for ever.
+consumer:
+	swift run $(FLAGS) --package-path Tests/Consumer --scratch-path .build/consumer
+
+lint:
+	swift format lint --strict --parallel --recursive Package.swift Protocol Sources Client Server Simulation Tests Benchmarks
+
+format:
+	swift format --in-place --parallel --recursive Package.swift Protocol Sources Client Server Simulation Tests Benchmarks
+
+simulate:
+	swift build $(RELEASE) --product tombolo
+	"$$(swift build $(RELEASE) --show-bin-path)/tombolo" simulate --seeds $(SEEDS)
+
+soak:
+	swift build $(RELEASE) --product tombolo
+	"$$(swift build $(RELEASE) --show-bin-path)/tombolo" simulate --forever
+
+# The run is judged by its exit status; the suites are those that share state between threads.
+sanitize:
+	TSAN_OPTIONS='halt_on_error=1 exitcode=66' swift test $(THREADS) --filter 'Concurren'
+
+bench: dependencies
+	swift build $(RELEASE) --product TomboloBenchmarks
+	"$$(swift build $(RELEASE) --show-bin-path)/TomboloBenchmarks" $(BENCH)
+
+clean:
+	rm -rf .build .build-release .build-tsan
