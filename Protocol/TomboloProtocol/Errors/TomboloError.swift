@@ -45,5 +45,7 @@ public struct TomboloError: Error, Hashable, Sendable {
 }
 
 extension TomboloError: CustomStringConvertible {
-  public var description: String { remedy.isEmpty ? "\(message) [\(code.rawValue)]" : "\(message) \(remedy) [\(code.rawValue)]" }
+  public var description: String {
+    remedy.isEmpty ? "\(message) [\(code.rawValue)]" : "\(message) \(remedy) [\(code.rawValue)]"
+  }
 }
