@@ -4,7 +4,7 @@ PACKAGES = libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libsodium-dev l
 TEST_PACKAGES = $(PACKAGES) sqlite3 python3
 
 # The same flags for building and for testing, or everything is built twice.
-FLAGS = --disable-index-store
+FLAGS =
 RELEASE = $(FLAGS) -c release --scratch-path .build-release
 THREADS = $(FLAGS) --scratch-path .build-tsan --sanitize=thread
 # Warnings are errors in CI only: a newer compiler must not break a user's build.

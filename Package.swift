@@ -145,7 +145,7 @@ let package = Package(
     tests("ClientTests", uses: ["TomboloClient", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("CommandTests", uses: ["TomboloCommand", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("SimulationTests", uses: ["TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
-    tests("EndToEndTests", uses: ["TomboloProtocol", "TomboloSQLite"]),
+    tests("EndToEndTests", uses: ["TomboloCommand", "tombolod"]),
     tests("TidyTests", uses: []),
   ],
   swiftLanguageModes: [.v6]

@@ -64,9 +64,8 @@ struct LayerTests {
     for folder in ["Protocol", "Sources", "Client", "Server", "Simulation"] {
       let base = SourceTree.root.appending(path: folder)
       for entry in try FileManager.default.contentsOfDirectory(atPath: base.path).sorted() {
-        var isFolder: ObjCBool = false
-        FileManager.default.fileExists(atPath: base.appending(path: entry).path, isDirectory: &isFolder)
-        guard isFolder.boolValue, entry != "Golden" else { continue }
+        let values = try base.appending(path: entry).resourceValues(forKeys: [.isDirectoryKey])
+        guard values.isDirectory == true, entry != "Golden" else { continue }
         let isKnown = SourceTree.folders.contains { $0.prefix == "\(folder)/\(entry)/" } || entry.hasPrefix("CTombolo")
         #expect(isKnown, "\(folder)/\(entry) is no target.")
       }
