@@ -1,0 +1,31 @@
+/// The rules of the merge, each of which can be switched off: the simulation must notice when one is missing.
+/// A server never runs with anything but the default.
+package struct MergeRules: Hashable, Sendable {
+  /// Equal clocks are told apart by the replica; without it the later arrival wins.
+  package var tieBreakByReplica = true
+  /// Equal values take the greater stamp.
+  package var equalValuesTakeGreater = true
+  /// What nobody assigned takes no part in max, min and firstWriter.
+  package var unassignedIsAbsent = true
+  /// What nobody assigned has the zero stamp.
+  package var unassignedHasZeroStamp = true
+  /// A delete knows what it had seen.
+  package var deleteSeesWrites = true
+  /// Dead records go on merging.
+  package var tombstonesMerge = true
+  /// Deletes carry the root of their cascade, and fall with it.
+  package var deletesCarryCause = true
+  /// A record that is dead because of its parent comes back with a greater reference to a living one.
+  package var lateCascadeLifts = true
+  /// A delete that does not stand gives the record back whole.
+  package var revivesWhole = true
+  /// A delete that has not seen a unique merge does not stand.
+  package var deleteSeesUniqueMerge = true
+  /// A base that names a refused write counts as that write's own base.
+  package var basesPassRefusedWrites = true
+  /// Saves are known by their id.
+  package var savesHaveIdentity = true
+  /// Whether unique keys, one-to-one claims, cycles and delete rules are checked at all.
+  package var checksIntegrity = true
+  package init() {}
+}
