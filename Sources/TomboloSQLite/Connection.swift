@@ -234,7 +234,8 @@ package final class Connection {
       }
     case .blob(let bytes):
       bytes.withUnsafeBytes {
-        sqlite3_result_blob64(context, $0.baseAddress, UInt64($0.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+        sqlite3_result_blob64(
+          context, $0.baseAddress, UInt64($0.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
       }
     }
   }

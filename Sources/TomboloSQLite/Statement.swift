@@ -86,7 +86,9 @@ package final class Statement {
   package enum StorageClass: Int32 { case integer = 1, real = 2, text = 3, blob = 4, null = 5 }
 
   package var columnCount: Int32 { sqlite3_column_count(handle) }
-  package func columnName(_ index: Int32) -> String { sqlite3_column_name(handle, index).map { String(cString: $0) } ?? "" }
+  package func columnName(_ index: Int32) -> String {
+    sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
+  }
   package func storageClass(_ index: Int32) -> StorageClass {
     StorageClass(rawValue: sqlite3_column_type(handle, index)) ?? .null
   }
