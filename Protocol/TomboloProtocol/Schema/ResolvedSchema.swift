@@ -16,7 +16,9 @@ package final class ResolvedSchema: Sendable {
     var links: [String: ResolvedLink] = [:]
     for entity in document.entities {
       var lineage = [entity]
-      while let base = lineage.first?.superentity.flatMap({ byName[$0] }), !lineage.contains(where: { $0.name == base.name }) {
+      while let base = lineage.first?.superentity.flatMap({ byName[$0] }),
+        !lineage.contains(where: { $0.name == base.name })
+      {
         lineage.insert(base, at: 0)
       }
       resolved[entity.name] = ResolvedEntity(lineage: lineage, in: byName)
@@ -84,7 +86,8 @@ package struct ResolvedEntity: Sendable {
         case .reference(let inverse):
           references.append(ResolvedReference(relationship, declaringEntity: level.name, inverse: inverse))
         case .farSide(let reference):
-          farSides.append(ResolvedFarSide(relationship: relationship, declaringEntity: level.name, reference: reference))
+          farSides.append(
+            ResolvedFarSide(relationship: relationship, declaringEntity: level.name, reference: reference))
         case .link(let key, let isSource):
           links.append((key, isSource, relationship.name))
         }

@@ -1,0 +1,81 @@
+/// How a message is written: the same data in both.
+package enum WireFormat: String, Hashable, Sendable, CaseIterable {
+  /// Deterministic CBOR (RFC 8949): what replicas speak.
+  case cbor
+  /// JSON (RFC 8259): for people with `curl`.
+  case json
+
+  package var mediaType: String {
+    switch self {
+    case .cbor: "application/cbor"
+    case .json: "application/json"
+    }
+  }
+
+  /// The format that a `Content-Type` or `Accept` header names first; nil for any other.
+  package init?(mediaType header: some StringProtocol) {
+    for part in header.split(separator: ",") {
+      let type = part.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+      switch type {
+      case "application/cbor": self = .cbor
+      case "application/json": self = .json
+      case "*/*", "application/*": self = .cbor
+      default: continue
+      }
+      return
+    }
+    return nil
+  }
+}
+
+/// The kinds of messages; the raw value stands at the head of each in CBOR, the name in JSON. Numbers are never reused.
+package enum MessageKind: UInt64, Hashable, Sendable, CaseIterable {
+  case pushRequest = 1
+  case pushResponse = 2
+  case page = 3
+  case changeSet = 4
+  case error = 5
+  case feedItem = 6
+  case knownRequest = 7
+  case knownResponse = 8
+
+  package var name: String {
+    switch self {
+    case .pushRequest: "push_request"
+    case .pushResponse: "push_response"
+    case .page: "page"
+    case .changeSet: "change_set"
+    case .error: "error"
+    case .feedItem: "feed_item"
+    case .knownRequest: "known_request"
+    case .knownResponse: "known_response"
+    }
+  }
+}
+
+/// What can travel or be stored by itself.
+package protocol WireMessage: Hashable, Sendable {
+  static var kind: MessageKind { get }
+  /// Writes the fields of the message, keys ascending from ``MessageKey/firstField``.
+  func write(to writer: inout MessageWriter)
+  init(from reader: inout MessageReader) throws
+}
+
+extension WireMessage {
+  /// The message as bytes: equal messages give equal bytes.
+  package func encoded(as format: WireFormat) -> [UInt8] {
+    var writer = MessageWriter()
+    write(to: &writer)
+    return writer.finish(Self.kind)
+  }
+
+  /// - Throws: ``TomboloError`` with ``ErrorCode/malformedMessage`` or ``ErrorCode/unknownMessageKind``.
+  package init(decoding bytes: [UInt8], as format: WireFormat) throws {
+    do {
+      var reader = try MessageReader(bytes, expecting: Self.kind)
+      self = try Self(from: &reader)
+    } catch let error as CBORReader.Malformed {
+      throw TomboloError(.malformedMessage, "The \(Self.kind.name) cannot be read: \(error.description).")
+    }
+  }
+}
