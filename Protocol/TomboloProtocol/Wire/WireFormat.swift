@@ -15,7 +15,7 @@ package enum WireFormat: String, Hashable, Sendable, CaseIterable {
   /// The format that a `Content-Type` or `Accept` header names first; nil for any other.
   package init?(mediaType header: some StringProtocol) {
     for part in header.split(separator: ",") {
-      let type = part.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+      let type = String(part.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }).lowercased()
       switch type {
       case "application/cbor": self = .cbor
       case "application/json": self = .json

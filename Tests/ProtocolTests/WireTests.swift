@@ -1,0 +1,37 @@
+import Testing
+import TomboloProtocol
+
+@Suite("Messages on the wire")
+struct WireTests {
+  @Test("A message is what it was after being written and read", arguments: SampleMessages.all, WireFormat.allCases)
+  func roundTrip(sample: Sample, format: WireFormat) throws {
+    let bytes = sample.message.encoded(as: format)
+    let decoded = try sample.decode(bytes, format)
+    #expect(AnyHashable(decoded) == AnyHashable(sample.message))
+    #expect(decoded.encoded(as: format) == bytes)
+  }
+
+  @Test("A change of one attribute costs its value and a dozen bytes in a batch of a thousand")
+  func sizeOfAnUpdate() throws {
+    let imported = SampleMessages.stamp(0)
+    let sets = (0..<1000).map { index in
+      ChangeSet(
+        id: SampleMessages.save(UInt64(index) + 1), number: SaveNumber(UInt64(index) + 1),
+        stamp: SampleMessages.stamp(1), schemaVersion: SchemaVersion(1, 0, 0), base: FeedPosition(5), changes: [])
+    }
+    func size(of changes: [Change]) -> Int {
+      var set = sets[0]
+      set.changes = changes
+      return PushRequest(introduction: SampleMessages.introduction, changeSets: [set]).encoded(as: .cbor).count
+    }
+    let changes: [Change] = (0..<1000).map { index in
+      .update(
+        .init(
+          entity: "Airport", id: SampleMessages.record(UInt64(index)), incarnation: imported,
+          writes: [.init(name: "elevation", value: .integer(1), base: imported)]))
+    }
+    let perChange = Double(size(of: changes) - size(of: [])) / 1000
+    // One byte of it is the value, eleven are the part of the record's key that is random.
+    #expect(perChange < 1 + 16)
+  }
+}
