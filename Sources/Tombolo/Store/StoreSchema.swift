@@ -4,24 +4,64 @@ package import TomboloProtocol
 package final class StoreSchema: Sendable {
   package let document: SchemaDocument
   package let resolved: ResolvedSchema
+  /// By their number in the store: an entity that is added later comes last.
   package let entities: [EntityPlan]
+  /// Every table of pairs once, from its source's side.
+  package let linkTables: [LinkPlan]
   private let byName: [String: EntityPlan]
+  private let neighbours: [Neighbours]
 
   package init(document: SchemaDocument, entities: [EntityPlan]) {
     self.document = document
     self.resolved = ResolvedSchema(document)
     self.entities = entities
-    byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    self.byName = byName
+    linkTables = entities.flatMap { entity in entity.links.filter { $0.isSource && $0.link.source == entity.name } }
+    neighbours = entities.map { [resolved, linkTables] in
+      Neighbours(of: $0, resolved: resolved, byName: byName, linkTables: linkTables)
+    }
   }
 
   package func entity(_ name: String) -> EntityPlan? { byName[name] }
+  /// The entity that change rows name by this number.
+  package func entity(number: Int) -> EntityPlan? { entities.first { $0.number == number } }
+  /// Who refers to the entity's records, and which tables of pairs hold them.
+  package func neighbours(of entity: EntityPlan) -> Neighbours { neighbours[entity.index] }
+}
+
+/// What a delete of one record has to look at.
+package struct Neighbours: Sendable {
+  /// The class that declares the reference, and the column.
+  package let referrers: [(holder: EntityPlan, column: ColumnPlan, reference: ResolvedReference)]
+  /// Each side on which the entity takes part in a table of pairs; a side without a property of its own nullifies.
+  package let links: [LinkPlan]
+
+  fileprivate init(
+    of entity: EntityPlan, resolved: ResolvedSchema, byName: [String: EntityPlan], linkTables: [LinkPlan]
+  ) {
+    referrers = resolved.referrers(to: entity.name).compactMap { name, reference in
+      guard let holder = byName[name], let column = holder.column(reference.name) else { return nil }
+      return (holder, column, reference)
+    }
+    let silent = linkTables.filter { $0.link.targetName == nil && entity.lineage.contains($0.link.target) }
+    links =
+      entity.links
+      + silent.map {
+        LinkPlan(
+          property: "", destination: $0.link.source, link: $0.link, table: $0.table, isSource: false,
+          deleteRule: .nullify)
+      }
+  }
 }
 
 /// How the records of one entity lie in the store.
 package final class EntityPlan: Sendable {
   package let name: String
-  /// The place in ``StoreSchema/entities``, and the number that change rows name the entity by.
+  /// The place in ``StoreSchema/entities``.
   package let index: Int
+  /// The number that change rows name the entity by.
+  package let number: Int
   /// The table of the root of the hierarchy.
   package let table: String
   /// From the root to the entity itself.
@@ -38,11 +78,13 @@ package final class EntityPlan: Sendable {
   package let uniqueKeys: [UniquePlan]
 
   package init(
-    name: String, index: Int, table: String, lineage: [String], concreteNames: [String], hasEntityColumn: Bool,
-    columns: [ColumnPlan], farSides: [FarSidePlan], links: [LinkPlan], uniqueKeys: [UniquePlan]
+    name: String, index: Int, number: Int? = nil, table: String, lineage: [String], concreteNames: [String],
+    hasEntityColumn: Bool, columns: [ColumnPlan], farSides: [FarSidePlan], links: [LinkPlan],
+    uniqueKeys: [UniquePlan]
   ) {
     self.name = name
     self.index = index
+    self.number = number ?? index
     self.table = table
     self.lineage = lineage
     self.concreteNames = concreteNames
@@ -51,7 +93,12 @@ package final class EntityPlan: Sendable {
     self.farSides = farSides
     self.links = links
     self.uniqueKeys = uniqueKeys
+    allColumns = ColumnSet(upTo: columns.count)
   }
+
+  package let allColumns: ColumnSet
+  /// The entity at the top of the hierarchy.
+  package var root: String { lineage.first ?? name }
 
   package func column(_ property: String) -> ColumnPlan? { columns.first { $0.property == property } }
 }
@@ -69,9 +116,18 @@ package struct ColumnPlan: Sendable {
   package let column: String
   package let kind: Kind
   package let isOptional: Bool
+  /// The number within the table, which never changes: stamps and change rows name the column by it.
+  package let number: Int
+  /// The class that declares the property.
+  package let declaringEntity: String
 
-  package init(position: Int, property: String, column: String, kind: Kind, isOptional: Bool) {
+  package init(
+    position: Int, number: Int? = nil, property: String, column: String, kind: Kind, isOptional: Bool,
+    declaringEntity: String = ""
+  ) {
     self.position = position
+    self.number = number ?? position
+    self.declaringEntity = declaringEntity
     self.property = property
     self.column = column
     self.kind = kind
