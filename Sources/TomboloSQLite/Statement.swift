@@ -8,6 +8,20 @@ package final class Statement {
   private unowned let connection: Connection
   package let sql: String
 
+  /// What was bound since ``forgetBound()`` that a writer has to look at before it runs the statement.
+  package struct BoundNotes: Sendable {
+    /// Bit n is parameter n; bit 63 stands for every parameter from 63 on.
+    package fileprivate(set) var nulls: UInt64 = 0
+    /// The same, for text with a character from U+0300 on: only such text can be in another than composed form (NFC).
+    package fileprivate(set) var wideTexts: UInt64 = 0
+    /// A number that is not a number, which SQLite would store as NULL.
+    package fileprivate(set) var hasNaN = false
+
+    package static func bit(_ index: Int32) -> UInt64 { 1 << UInt64(min(index, 63)) }
+  }
+  package private(set) var bound = BoundNotes()
+  package func forgetBound() { bound = BoundNotes() }
+
   init(_ sql: String, on connection: Connection, handle: OpaquePointer) {
     self.sql = sql
     self.connection = connection
@@ -21,8 +35,14 @@ package final class Statement {
   package func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
   package func bind(_ value: Int, at index: Int32) { sqlite3_bind_int64(handle, index, Int64(value)) }
   /// NaN would be stored as NULL: the caller turns it away first.
-  package func bind(_ value: Double, at index: Int32) { sqlite3_bind_double(handle, index, value) }
-  package func bindNull(at index: Int32) { sqlite3_bind_null(handle, index) }
+  package func bind(_ value: Double, at index: Int32) {
+    if value.isNaN { bound.hasNaN = true }
+    sqlite3_bind_double(handle, index, value)
+  }
+  package func bindNull(at index: Int32) {
+    bound.nulls |= BoundNotes.bit(index)
+    sqlite3_bind_null(handle, index)
+  }
 
   package func bind(_ value: String, at index: Int32) {
     var value = value
@@ -32,6 +52,10 @@ package final class Statement {
         tombolo_bind_text(handle, index, "", 0)
         return
       }
+      // The lead bytes of U+0300 and above are 0xCC and above.
+      var highest: UInt8 = 0
+      for byte in buffer { highest = max(highest, byte) }
+      if highest >= 0xCC { bound.wideTexts |= BoundNotes.bit(index) }
       base.withMemoryRebound(to: CChar.self, capacity: buffer.count) { pointer in
         _ = tombolo_bind_text(handle, index, pointer, Int32(buffer.count))
       }

@@ -1,3 +1,4 @@
+import Synchronization
 package import TomboloProtocol
 package import TomboloSQLite
 
@@ -26,32 +27,62 @@ package final class Store: Sendable {
 
   package let location: Location
   package let options: Options
+  package let schema: StoreSchema
+  private let writer: ConnectionOwner
+  /// Nil for a store in memory, which has the writer's connection only.
+  private let readers: ReaderPool?
+  private let identities: RecordIDGenerator
+  private let observers = Mutex<Observers>(Observers())
+
+  private struct Observers {
+    var next = 0
+    var handlers: [Int: @Sendable (CommitSummary) -> Void] = [:]
+  }
 
   /// Opens a store for a schema, creating it where there is none.
   ///
   /// - Throws: ``TomboloError``; nothing was written then.
   package convenience init(_ location: Location, document: SchemaDocument, options: Options) throws {
-    preconditionFailure("not built yet")
+    self.init(location, try StoreOpener(location: location, options: options).open(document), options: options)
   }
 
   /// Opens an existing store with the schema document inside it: the command line's way.
   package convenience init(existing path: String, options: Options) throws {
-    preconditionFailure("not built yet")
+    let location = Location.file(path: path)
+    self.init(location, try StoreOpener(location: location, options: options).open(nil), options: options)
   }
 
-  init(location: Location, options: Options) {
+  private init(_ location: Location, _ opened: OpenedStore, options: Options) {
     self.location = location
     self.options = options
+    schema = opened.schema
+    writer = ConnectionOwner(opened.connection)
+    identities = RecordIDGenerator(clock: options.clock, randomness: options.randomness)
+    switch location {
+    case .memory: readers = nil
+    case .file(let path):
+      let reading = StoreOpener.readerOptions(options)
+      readers = ReaderPool {
+        let connection = try Connection(path: path, options: reading)
+        try StoreOpener.prepare(connection)
+        return connection
+      }
+    }
   }
-
-  package var schema: StoreSchema { preconditionFailure("not built yet") }
 
   /// Whether it carries a schema version.
   package var isVersioned: Bool { schema.document.version != nil }
 
   /// Runs `body` with a connection that only reads, in a transaction that sees one state.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    preconditionFailure("not built yet")
+    try translatingErrors {
+      if let readers {
+        return try readers.withConnection { connection in try connection.deferred { try body(connection) } }
+      }
+      return try writer.withConnection { connection, _ in
+        connection.isInTransaction ? try body(connection) : try connection.deferred { try body(connection) }
+      }
+    }
   }
 
   /// Runs one save: an immediate transaction with the data and its change set. What `body` throws undoes all of it.
@@ -59,20 +90,79 @@ package final class Store: Sendable {
   package func save<Result>(author: String? = nil, _ body: (StoreWriter) throws -> Result) throws -> (
     result: Result, outcome: SaveOutcome
   ) {
-    preconditionFailure("not built yet")
+    let (result, saved) = try translatingErrors {
+      try writer.withConnection { connection, statements in
+        try connection.immediate {
+          let saved = StoreWriter(
+            schema: schema, connection: connection, statements: statements, path: location.description)
+          let result = try body(saved)
+          try saved.finish()
+          return (result, saved)
+        }
+      }
+    }
+    if !saved.isUnchanged { announce(saved.summary(author: author)) }
+    return (result, saved.outcome)
+  }
+
+  /// Runs a transaction that writes without recording: bookkeeping, and the application of what was pulled.
+  package func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try translatingErrors {
+      try writer.withConnection { connection, _ in try connection.immediate { try body(connection) } }
+    }
   }
 
   /// Calls `handler` after every commit on this store object (a save or an applied pull), outside the locks.
   /// The registration lasts as long as the returned token.
   package func observe(_ handler: @escaping @Sendable (CommitSummary) -> Void) -> StoreObservation {
-    preconditionFailure("not built yet")
+    let number = observers.withLock { observers in
+      observers.next += 1
+      observers.handlers[observers.next] = handler
+      return observers.next
+    }
+    return StoreObservation { [weak self] in
+      self?.observers.withLock { _ = $0.handlers.removeValue(forKey: number) }
+    }
+  }
+
+  /// Tells the observers of a commit. Called outside the locks.
+  package func announce(_ summary: CommitSummary) {
+    let handlers = observers.withLock { observers in observers.handlers.sorted { $0.key < $1.key }.map(\.value) }
+    for handler in handlers { handler(summary) }
   }
 
   /// SQLite's `data_version`: another number after another process has committed.
-  package func dataVersion() throws -> Int64 { preconditionFailure("not built yet") }
+  package func dataVersion() throws -> Int64 {
+    try translatingErrors {
+      try writer.withConnection { connection, _ in
+        try connection.firstRow("PRAGMA data_version") { $0.int64(0) } ?? 0
+      }
+    }
+  }
 
   /// A fresh UUID version 7, above the one before within this process; never `UUID()`.
-  package func makeRecordID() -> RecordID { preconditionFailure("not built yet") }
+  package func makeRecordID() -> RecordID { identities.next() }
+
+  /// The values of one record by property, or nil if there is none. `entity` may be a base of the record's own.
+  package func row(_ entity: EntityPlan, _ id: RecordID) throws -> [String: Value]? {
+    try read { connection in
+      let names = entity.columns.map(\.column.quotedIdentifier)
+      let list = (names + ["_tombolo_id"]).joined(separator: ", ")
+      return try connection.firstRow(
+        "SELECT \(list) FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1", { $0.bind(id, at: 1) }
+      ) { row in
+        Dictionary(
+          entity.columns.map { ($0.property, row.value(Int32($0.position))) }, uniquingKeysWith: { first, _ in first })
+      }
+    }
+  }
+
+  /// Whether no connection has a transaction open or a statement in the middle of its rows.
+  package var isQuiescent: Bool {
+    var isQuiet = writer.withConnection { connection, _ in !connection.isInTransaction && !connection.hasBusyStatement }
+    readers?.forEachIdle { if $0.isInTransaction || $0.hasBusyStatement { isQuiet = false } }
+    return isQuiet
+  }
 }
 
 package final class StoreObservation: Sendable {

@@ -76,11 +76,13 @@ package final class EntityPlan: Sendable {
   package let links: [LinkPlan]
   /// Unique keys as positions in ``columns``, inherited ones included.
   package let uniqueKeys: [UniquePlan]
+  /// The columns of each index that the entity itself declares.
+  package let indexes: [[String]]
 
   package init(
     name: String, index: Int, number: Int? = nil, table: String, lineage: [String], concreteNames: [String],
     hasEntityColumn: Bool, columns: [ColumnPlan], farSides: [FarSidePlan], links: [LinkPlan],
-    uniqueKeys: [UniquePlan]
+    uniqueKeys: [UniquePlan], indexes: [[String]] = []
   ) {
     self.name = name
     self.index = index
@@ -93,6 +95,7 @@ package final class EntityPlan: Sendable {
     self.farSides = farSides
     self.links = links
     self.uniqueKeys = uniqueKeys
+    self.indexes = indexes
     allColumns = ColumnSet(upTo: columns.count)
   }
 
@@ -225,6 +228,18 @@ package struct ColumnSet: Hashable, Sendable {
     } else {
       more.remove(position)
     }
+  }
+  /// Calls `body` with each position, in ascending order.
+  package func forEach(_ body: (Int) throws -> Void) rethrows {
+    for (offset, word) in [(0, low), (64, high)] {
+      var word = word
+      // Ends: each turn clears the lowest bit.
+      while word != 0 {
+        try body(offset + word.trailingZeroBitCount)
+        word &= word - 1
+      }
+    }
+    if !more.isEmpty { try more.sorted().forEach(body) }
   }
   package var isEmpty: Bool { low == 0 && high == 0 && more.isEmpty }
   package var count: Int { low.nonzeroBitCount + high.nonzeroBitCount + more.count }

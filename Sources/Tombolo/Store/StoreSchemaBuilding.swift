@@ -41,7 +41,10 @@ private struct PlanBuilder {
         UniquePlan(
           declaringEntity: declaring, columns: constraint.attributes.compactMap { positions[$0] },
           onConflict: constraint.onConflict)
-      })
+      },
+      indexes: document.entities.first { $0.name == name }?.indexes.map { index in
+        index.attributes.compactMap { positions[$0] }.map { columns[$0].column }
+      } ?? [])
   }
 
   private func place(_ entity: String, _ property: String) -> StoreLayout.Place {

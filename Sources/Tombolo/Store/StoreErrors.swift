@@ -1,0 +1,55 @@
+package import TomboloProtocol
+package import TomboloSQLite
+
+extension TomboloError {
+  /// What a failure that SQLite reported means to whoever uses the store at `path`.
+  package init(_ error: SQLiteError, path: String) {
+    switch error.primaryCode {
+    case 13:  // SQLITE_FULL
+      self.init(
+        .diskFull, "The disk is full: nothing of this transaction was kept in \(path).",
+        remedy: "Make room on the disk and save again.", isRetryable: true)
+    case 5, 6:  // SQLITE_BUSY, SQLITE_LOCKED
+      self.init(
+        .busy, "Another connection holds \(path) for too long.",
+        remedy: "Try again, or end the program that has a transaction open on it.", isRetryable: true)
+    case 11:  // SQLITE_CORRUPT
+      self.init(
+        .corruptStore, "The store at \(path) is damaged: \(error.message).",
+        remedy: "Work on a copy: `sqlite3 FILE .recover` saves what is readable; or clone from the server again.")
+    case 26:  // SQLITE_NOTADB
+      self.init(
+        .notADatabase, "The file at \(path) is not an SQLite database.", remedy: "Name the file of a store, or a new one.")
+    case 8:  // SQLITE_READONLY
+      self.init(
+        .readOnlyStore, "The store at \(path) cannot be written.",
+        remedy: "Give yourself the right to write the file and its folder.")
+    case 10, 14:  // SQLITE_IOERR, SQLITE_CANTOPEN
+      self.init(
+        .diskFailure, "The operating system could not read or write \(path): \(error.message).",
+        remedy: "Check the disk, the folder's rights, and how many files are open.", isRetryable: error.primaryCode == 10)
+    default:
+      self.init(.databaseFailure, "SQLite failed on \(path): \(error.message) (\(error.code)).")
+    }
+  }
+}
+
+extension Store {
+  /// Turns what SQLite reports into errors with a code; every read and save passes through here.
+  func translatingErrors<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as SQLiteError {
+      throw TomboloError(error, path: location.description)
+    }
+  }
+}
+
+extension Store.Location: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .file(let path): path
+    case .memory(let name): "the store in memory \(name)"
+    }
+  }
+}

@@ -1,0 +1,172 @@
+package import TomboloProtocol
+import TomboloSQLite
+
+/// What a delete rule demands of the finished save.
+enum FinalCheck {
+  /// `deny`: no record may refer to the deleted one through this reference.
+  case noReferrer(holder: EntityPlan, column: ColumnPlan, target: RecordID, deleted: EntityPlan, isDeny: Bool)
+  /// `deny` of a to-one: the record that it named is gone too.
+  case destinationGone(EntityPlan, RecordID, deleted: EntityPlan, property: String)
+  /// `deny` of a many-to-many: no pair is left.
+  case noPair(LinkPlan, RecordID, deleted: EntityPlan)
+}
+
+extension StoreWriter {
+  /// Deletes a record and applies the delete rules, each consequence recorded.
+  ///
+  /// What `deny` and required references forbid is judged when the save is complete: the partner may be deleted or moved
+  /// away in the same save.
+  /// - Throws: `delete_denied` naming the relationship; `required_reference` where nullify meets a required reference.
+  @discardableResult
+  package func delete(_ entity: EntityPlan, _ id: RecordID) throws -> Bool {
+    guard let concrete = try concreteEntity(of: entity, id) else { return false }
+    var work = [(concrete, id)]
+    // Ends: a record that was deleted is not found again, so each turn deletes one or takes one from the list.
+    while let (next, id) = work.popLast() {
+      guard let concrete = try concreteEntity(of: next, id) else { continue }
+      try remove(concrete, id, partners: &work)
+    }
+    return true
+  }
+
+  private func remove(_ entity: EntityPlan, _ id: RecordID, partners: inout [(EntityPlan, RecordID)]) throws {
+    try followOwnReferences(entity, id, partners: &partners)
+    try connection.run("DELETE FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1") { $0.bind(id, at: 1) }
+    outcome.deleted.append((entity.name, id))
+    let neighbours = schema.neighbours(of: entity)
+    for (holder, column, reference) in neighbours.referrers {
+      try settle(holder, column, reference, target: id, deleted: entity, partners: &partners)
+    }
+    for plan in neighbours.links { try settle(plan, own: id, deleted: entity, partners: &partners) }
+  }
+
+  private func followOwnReferences(
+    _ entity: EntityPlan, _ id: RecordID, partners: inout [(EntityPlan, RecordID)]
+  ) throws {
+    for column in entity.columns {
+      guard case .reference(let reference) = column.kind, reference.ownRule == .cascade || reference.ownRule == .deny,
+        let destination = schema.entity(reference.destination)
+      else { continue }
+      let sql =
+        "SELECT \(column.column.quotedIdentifier) FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1"
+      guard let target = try connection.firstRow(sql, { $0.bind(id, at: 1) }, { $0.recordID(0) }) ?? nil else { continue }
+      if reference.ownRule == .cascade {
+        partners.append((destination, target))
+      } else {
+        finalChecks.append(.destinationGone(destination, target, deleted: entity, property: reference.name))
+      }
+    }
+  }
+
+  private func settle(
+    _ holder: EntityPlan, _ column: ColumnPlan, _ reference: ResolvedReference, target: RecordID, deleted: EntityPlan,
+    partners: inout [(EntityPlan, RecordID)]
+  ) throws {
+    let rule = reference.rule
+    switch rule {
+    case .noAction: return
+    case .deny:
+      finalChecks.append(
+        .noReferrer(holder: holder, column: column, target: target, deleted: deleted, isDeny: true))
+    case .cascade:
+      partners += try holders(holder, column, of: target)
+    case .nullify:
+      if !reference.isOptional {
+        finalChecks.append(
+          .noReferrer(holder: holder, column: column, target: target, deleted: deleted, isDeny: false))
+      } else {
+        for (entity, id) in try holders(holder, column, of: target) { try nullify(entity, id, column) }
+      }
+    }
+  }
+
+  /// The records whose reference names `target`.
+  func holders(_ holder: EntityPlan, _ column: ColumnPlan, of target: RecordID) throws -> [(EntityPlan, RecordID)] {
+    let kind = holder.hasEntityColumn ? "_tombolo_entity" : "NULL"
+    var found: [(EntityPlan, RecordID)] = []
+    try connection.eachRow(
+      "SELECT _tombolo_id, \(kind) FROM \(holder.table.quotedIdentifier) WHERE \(column.column.quotedIdentifier) = ?1",
+      { $0.bind(target, at: 1) }
+    ) { row in
+      guard let id = row.recordID(0) else { return }
+      found.append(((holder.hasEntityColumn ? schema.entity(row.string(1)) : nil) ?? holder, id))
+    }
+    return found
+  }
+
+  private func nullify(_ entity: EntityPlan, _ id: RecordID, _ column: ColumnPlan) throws {
+    try connection.run(
+      "UPDATE \(entity.table.quotedIdentifier) SET \(column.column.quotedIdentifier) = NULL WHERE _tombolo_id = ?1"
+    ) { $0.bind(id, at: 1) }
+    outcome.touched.append((entity.name, id))
+  }
+
+  private func settle(
+    _ plan: LinkPlan, own: RecordID, deleted: EntityPlan, partners: inout [(EntityPlan, RecordID)]
+  ) throws {
+    let table = plan.table.quotedIdentifier
+    var others: [RecordID] = []
+    try connection.eachRow(
+      "SELECT \(plan.otherColumn) FROM \(table) WHERE \(plan.ownColumn) = ?1", { $0.bind(own, at: 1) }
+    ) { row in
+      if let other = row.recordID(0) { others.append(other) }
+    }
+    if others.isEmpty { return }
+    if plan.deleteRule == .deny {
+      finalChecks.append(.noPair(plan, own, deleted: deleted))
+      return
+    }
+    try connection.run("DELETE FROM \(table) WHERE \(plan.ownColumn) = ?1") { $0.bind(own, at: 1) }
+    guard let destination = schema.entity(plan.destination) else { return }
+    for other in others {
+      if plan.deleteRule == .cascade { partners.append((destination, other)) }
+      outcome.touched.append((destination.name, other))
+    }
+  }
+
+  // MARK: The end of the save
+
+  /// Judges what deletes left open.
+  func runFinalChecks() throws {
+    for check in finalChecks {
+      switch check {
+      case .noReferrer(let holder, let column, let target, let deleted, let isDeny):
+        guard let (entity, _) = try holders(holder, column, of: target).first else { continue }
+        throw isDeny
+          ? denied(deleted, through: inverseName(of: column, in: deleted), by: entity)
+          : requiredReference(entity, column, deleted)
+      case .destinationGone(let entity, let id, let deleted, let property):
+        if try contains(entity, id) { throw denied(deleted, through: property, by: entity) }
+      case .noPair(let plan, let own, let deleted):
+        let sql = "SELECT 1 FROM \(plan.table.quotedIdentifier) WHERE \(plan.ownColumn) = ?1 LIMIT 1"
+        guard try connection.firstRow(sql, { $0.bind(own, at: 1) }, { _ in true }) == nil else {
+          throw denied(deleted, through: plan.property, by: schema.entity(plan.destination) ?? deleted)
+        }
+      }
+    }
+  }
+
+  private func inverseName(of column: ColumnPlan, in entity: EntityPlan) -> String {
+    entity.farSides.first { $0.reference == column.property && $0.column == column.column }?.property ?? column.property
+  }
+
+  private func denied(_ entity: EntityPlan, through property: String, by partner: EntityPlan) -> TomboloError {
+    TomboloError(
+      .deleteDenied, "A record of \(entity.name) cannot be deleted: \(entity.name).\(property) denies it while a \(partner.name) is related.",
+      remedy: "Delete the related records first, or move them to another \(entity.name).",
+      details: [
+        TomboloError.Detail(code: "delete_denied", entity: entity.name, property: property, text: "a \(partner.name) is related")
+      ])
+  }
+
+  private func requiredReference(_ holder: EntityPlan, _ column: ColumnPlan, _ deleted: EntityPlan) -> TomboloError {
+    TomboloError(
+      .requiredReference,
+      "A record of \(deleted.name) cannot be deleted: \(holder.name).\(column.property) is required and names it.",
+      remedy: "Delete those records too, give them another \(deleted.name), or declare the delete rule cascade.",
+      details: [
+        TomboloError.Detail(
+          code: "required_reference", entity: holder.name, property: column.property, text: "a required reference names it")
+      ])
+  }
+}

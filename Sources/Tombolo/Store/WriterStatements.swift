@@ -1,0 +1,74 @@
+import TomboloProtocol
+import TomboloSQLite
+
+/// The prepared statements of the write path, found by entity and column set instead of by their text.
+final class WriterStatements {
+  private let connection: Connection
+  private var inserts: [Statement?] = []
+  private var updates: [UpdateKey: UpdateStatements] = [:]
+  private var lastUpdate: (key: UpdateKey, statements: UpdateStatements)?
+
+  private struct UpdateKey: Hashable {
+    var entity: Int
+    var columns: ColumnSet
+  }
+
+  struct UpdateStatements {
+    /// Returns the stamps and then the columns of the set, for one identity.
+    var select: Statement
+    /// Takes the identity, the stamps, and then the columns of the set.
+    var update: Statement
+  }
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  /// Forgets them all, as after a change of the tables or another schema.
+  func removeAll() {
+    inserts.removeAll()
+    updates.removeAll()
+    lastUpdate = nil
+  }
+
+  /// Takes the identity, the stamps, and then every column.
+  func insert(_ entity: EntityPlan) throws -> Statement {
+    if entity.index < inserts.count, let statement = inserts[entity.index] { return statement }
+    var names = ["_tombolo_id", "_tombolo_stamps"]
+    var values = ["?1", "?2"]
+    for column in entity.columns {
+      names.append(column.column.quotedIdentifier)
+      values.append("?\(column.position + 3)")
+    }
+    if entity.hasEntityColumn {
+      names.append("_tombolo_entity")
+      values.append(entity.name.quotedLiteral)
+    }
+    let statement = try connection.prepare(
+      "INSERT INTO \(entity.table.quotedIdentifier)(\(names.joined(separator: ", "))) "
+        + "VALUES (\(values.joined(separator: ", ")))")
+    while inserts.count <= entity.index { inserts.append(nil) }
+    inserts[entity.index] = statement
+    return statement
+  }
+
+  func update(_ entity: EntityPlan, _ columns: ColumnSet) throws -> UpdateStatements {
+    let key = UpdateKey(entity: entity.index, columns: columns)
+    if let lastUpdate, lastUpdate.key == key { return lastUpdate.statements }
+    if let statements = updates[key] {
+      lastUpdate = (key, statements)
+      return statements
+    }
+    var names: [String] = []
+    columns.forEach { names.append(entity.columns[$0].column.quotedIdentifier) }
+    let table = entity.table.quotedIdentifier
+    let select = "SELECT \((["_tombolo_stamps"] + names).joined(separator: ", ")) FROM \(table) WHERE _tombolo_id = ?1"
+    let assignments = names.enumerated().map { ", \($1) = ?\($0 + 3)" }.joined()
+    let statements = UpdateStatements(
+      select: try connection.prepare(select),
+      update: try connection.prepare(
+        "UPDATE \(table) SET _tombolo_stamps = ?2\(assignments) WHERE _tombolo_id = ?1"))
+    if updates.count >= 200 { updates.removeAll() }
+    updates[key] = statements
+    lastUpdate = (key, statements)
+    return statements
+  }
+}
