@@ -57,15 +57,3 @@ package struct TextForms: Sendable {
 
   package func isComposed(table: String, column: String) -> Bool { isComposed(table, column) }
 }
-
-extension Statement {
-  package func bind(_ value: Value, at index: Int32) {
-    switch value {
-    case .null: bindNull(at: index)
-    case .integer(let value): bind(value, at: index)
-    case .real(let value): bind(value, at: index)
-    case .text(let value): bind(value, at: index)
-    case .blob(let value): bind(value, at: index)
-    }
-  }
-}

@@ -118,7 +118,8 @@ package struct SaveSummary: Sendable, Hashable {
   package var updated: Int
   package var deleted: Int
   package init(
-    number: SaveNumber, id: SaveID, author: String?, time: UInt64, state: State, inserted: Int, updated: Int, deleted: Int
+    number: SaveNumber, id: SaveID, author: String?, time: UInt64, state: State, inserted: Int, updated: Int,
+    deleted: Int
   ) {
     self.number = number
     self.id = id

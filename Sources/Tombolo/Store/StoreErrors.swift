@@ -19,7 +19,8 @@ extension TomboloError {
         remedy: "Work on a copy: `sqlite3 FILE .recover` saves what is readable; or clone from the server again.")
     case 26:  // SQLITE_NOTADB
       self.init(
-        .notADatabase, "The file at \(path) is not an SQLite database.", remedy: "Name the file of a store, or a new one.")
+        .notADatabase, "The file at \(path) is not an SQLite database.",
+        remedy: "Name the file of a store, or a new one.")
     case 8:  // SQLITE_READONLY
       self.init(
         .readOnlyStore, "The store at \(path) cannot be written.",
@@ -27,7 +28,8 @@ extension TomboloError {
     case 10, 14:  // SQLITE_IOERR, SQLITE_CANTOPEN
       self.init(
         .diskFailure, "The operating system could not read or write \(path): \(error.message).",
-        remedy: "Check the disk, the folder's rights, and how many files are open.", isRetryable: error.primaryCode == 10)
+        remedy: "Check the disk, the folder's rights, and how many files are open.",
+        isRetryable: error.primaryCode == 10)
     default:
       self.init(.databaseFailure, "SQLite failed on \(path): \(error.message) (\(error.code)).")
     }

@@ -104,7 +104,9 @@ package struct StoreLayout: Sendable {
     let base = isReserved ? "entity_\(name)" : fallback
     if !taken.contains(folded(base)) { return base }
     // Ends: among one more candidate than there are names taken, one is free.
-    for number in 2...(taken.count + 3) where !taken.contains(folded("\(base)_\(number)")) { return "\(base)_\(number)" }
+    for number in 2...(taken.count + 3) where !taken.contains(folded("\(base)_\(number)")) {
+      return "\(base)_\(number)"
+    }
     return base
   }
 

@@ -69,7 +69,9 @@ struct StoreOpener {
     try connection.immediate {
       for statement in StoreTables.system + StoreTables.statements(for: schema) { try connection.execute(statement) }
       for (key, place) in layout.added {
-        try connection.run("INSERT INTO _tombolo_column(entity, property, kind, name, number) VALUES (?1, ?2, ?3, ?4, ?5)") {
+        try connection.run(
+          "INSERT INTO _tombolo_column(entity, property, kind, name, number) VALUES (?1, ?2, ?3, ?4, ?5)"
+        ) {
           $0.bind(key.entity, at: 1)
           $0.bind(key.property, at: 2)
           $0.bind(place.kind.rawValue, at: 3)

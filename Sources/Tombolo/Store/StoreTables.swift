@@ -1,4 +1,5 @@
-import TomboloProtocol
+package import TomboloProtocol
+import TomboloSQLite
 
 /// The statements that make a store's tables.
 enum StoreTables {
@@ -95,7 +96,8 @@ enum StoreTables {
     let table = root.table.quotedIdentifier
     var statements: [String] = []
     if root.hasEntityColumn, !existing.contains("_tombolo_entity") {
-      statements.append("ALTER TABLE \(table) ADD COLUMN _tombolo_entity TEXT NOT NULL DEFAULT \(root.name.quotedLiteral)")
+      statements.append(
+        "ALTER TABLE \(table) ADD COLUMN _tombolo_entity TEXT NOT NULL DEFAULT \(root.name.quotedLiteral)")
     }
     for (entity, column) in columns where !existing.contains(StoreLayout.folded(column.column)) {
       let isShared = entity.lineage.count > 1 || column.constantDefault.isNull
@@ -152,7 +154,9 @@ extension ColumnPlan {
 
   /// The declared constant default; null where there is none.
   package var constantDefault: Value {
-    guard case .attribute(let attribute) = kind, case .constant(let value)? = attribute.defaultValue else { return .null }
+    guard case .attribute(let attribute) = kind, case .constant(let value)? = attribute.defaultValue else {
+      return .null
+    }
     // A default of 1 for a double is written as an integer in a document.
     if storageType == "REAL", case .integer(let integer) = value { return .real(Double(integer)) }
     return value

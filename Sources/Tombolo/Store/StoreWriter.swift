@@ -72,7 +72,9 @@ package final class StoreWriter {
   /// Writes the columns of `changed`; a column whose stored value is equal already is no change.
   /// - Returns: false if there is no such record.
   @discardableResult
-  package func update(_ entity: EntityPlan, _ id: RecordID, changed: ColumnSet, from source: some RowSource) throws -> Bool {
+  package func update(_ entity: EntityPlan, _ id: RecordID, changed: ColumnSet, from source: some RowSource) throws
+    -> Bool
+  {
     if changed.isEmpty { return try contains(entity, id) }
     let pair = try statements.update(entity, changed)
     pair.select.bind(high: id.high, low: id.low, at: 1)

@@ -49,7 +49,9 @@ extension StoreWriter {
       else { continue }
       let sql =
         "SELECT \(column.column.quotedIdentifier) FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1"
-      guard let target = try connection.firstRow(sql, { $0.bind(id, at: 1) }, { $0.recordID(0) }) ?? nil else { continue }
+      guard let target = try connection.firstRow(sql, { $0.bind(id, at: 1) }, { $0.recordID(0) }) ?? nil else {
+        continue
+      }
       if reference.ownRule == .cascade {
         partners.append((destination, target))
       } else {
@@ -152,10 +154,12 @@ extension StoreWriter {
 
   private func denied(_ entity: EntityPlan, through property: String, by partner: EntityPlan) -> TomboloError {
     TomboloError(
-      .deleteDenied, "A record of \(entity.name) cannot be deleted: \(entity.name).\(property) denies it while a \(partner.name) is related.",
+      .deleteDenied,
+      "A record of \(entity.name) cannot be deleted: \(entity.name).\(property) denies it while a \(partner.name) is related.",
       remedy: "Delete the related records first, or move them to another \(entity.name).",
       details: [
-        TomboloError.Detail(code: "delete_denied", entity: entity.name, property: property, text: "a \(partner.name) is related")
+        TomboloError.Detail(
+          code: "delete_denied", entity: entity.name, property: property, text: "a \(partner.name) is related")
       ])
   }
 
@@ -166,7 +170,8 @@ extension StoreWriter {
       remedy: "Delete those records too, give them another \(deleted.name), or declare the delete rule cascade.",
       details: [
         TomboloError.Detail(
-          code: "required_reference", entity: holder.name, property: column.property, text: "a required reference names it")
+          code: "required_reference", entity: holder.name, property: column.property,
+          text: "a required reference names it")
       ])
   }
 }

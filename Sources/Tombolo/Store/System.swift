@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-package import TomboloProtocol
+import TomboloProtocol
 
 /// The system's wall clock.
 package struct SystemClock: WallClock {
