@@ -210,3 +210,12 @@ extension ErrorCode {
   /// A simulation found a state that must never exist.
   public static let invariantViolated = ErrorCode(rawValue: "invariant_violated")
 }
+
+// MARK: - The client's own
+
+extension ErrorCode {
+  /// A remote's URL is not `http(s)://HOST:PORT/v1/stores/NAME`.
+  public static let remoteInvalid = ErrorCode(rawValue: "remote_invalid")
+  /// A token is empty, or holds characters that cannot stand in a header.
+  public static let tokenInvalid = ErrorCode(rawValue: "token_invalid")
+}

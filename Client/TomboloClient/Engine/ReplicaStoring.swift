@@ -1,0 +1,21 @@
+package import Tombolo
+package import TomboloProtocol
+
+/// What the engine asks of a replica: ``Store`` in production, a scripted one in the engine's tests.
+///
+/// Every call is one transaction, and synchronous.
+package protocol ReplicaStoring: Sendable {
+  var document: SchemaDocument { get }
+  func replicaState() throws -> ReplicaState?
+  func outbox(recordsMax: Int, bytesMax: Int) throws -> [ChangeSet]
+  func markAttempted(upTo number: SaveNumber) throws
+  func take(_ response: PushResponse) throws -> PushOutcome
+  func take(_ page: Page) throws -> PullOutcome
+  func beginSnapshot() throws
+  func takeNewReplicaID(known: [SaveID: Stamp]) throws
+  func parkedSaves() throws -> [ParkedSave]
+}
+
+extension Store: ReplicaStoring {
+  package var document: SchemaDocument { schema.document }
+}

@@ -1,0 +1,51 @@
+import TomboloProtocol
+
+/// Builds the requests of one replica to one server's store.
+struct RequestMaker: Sendable {
+  let address: RemoteAddress
+  let token: String
+
+  private static let media = WireFormat.cbor.mediaType
+
+  func request(_ method: String, _ path: String, headers: [String: String] = [:], body: [UInt8] = [])
+    -> TransportRequest
+  {
+    var headers = headers
+    headers["authorization"] = "Bearer \(token)"
+    if headers["accept"] == nil { headers["accept"] = Self.media }
+    if !body.isEmpty, headers["content-type"] == nil { headers["content-type"] = Self.media }
+    return TransportRequest(method: method, url: address.text + path, headers: headers, body: body)
+  }
+
+  func createStore() -> TransportRequest { request("PUT", "") }
+
+  /// - Parameter document: in canonical form, which is always JSON.
+  func registerSchema(_ document: SchemaDocument, version: SchemaVersion) -> TransportRequest {
+    request(
+      "PUT", "/schemas/\(version)", headers: ["content-type": "application/json"], body: document.registrationBody)
+  }
+
+  func push(_ body: [UInt8], from introduction: Introduction) -> TransportRequest {
+    request("POST", "/changes", headers: introduction.headers, body: body)
+  }
+
+  func known(_ saves: [SaveID], from introduction: Introduction) -> TransportRequest {
+    request(
+      "POST", "/changes/known", headers: introduction.headers,
+      body: KnownRequest(introduction: introduction, saves: saves).encoded(as: .cbor))
+  }
+
+  func pull(_ pull: PullRequest) -> TransportRequest {
+    var query = "limit=\(pull.limit)"
+    if let cursor = pull.cursor { query = "since=\(cursor.text)&" + query }
+    if pull.wait > 0 { query += "&wait=\(pull.wait)" }
+    var request = request("GET", "/changes?" + query, headers: pull.introduction.headers)
+    request.waitSeconds = pull.wait
+    return request
+  }
+}
+
+extension SchemaDocument {
+  /// The canonical JSON form.
+  var registrationBody: [UInt8] { [] }
+}

@@ -1,0 +1,152 @@
+import Tombolo
+import TomboloProtocol
+
+/// Pushing: batches, fragments, and what the answers ask for.
+extension SyncEngine {
+  /// The next batch, marked as attempted; nil when nothing is unsent.
+  mutating func pushRequest() throws -> TransportRequest? {
+    guard refusal == nil else { return nil }
+    var sets = try store.outbox(recordsMax: limits.recordsMax, bytesMax: limits.bytesMax)
+    guard !sets.isEmpty else { return nil }
+    let introduction = try introduction()
+    var body = PushRequest(introduction: introduction, changeSets: sets).encoded(as: .cbor)
+    while sets.count > 1, body.count > limits.bodyBytesMax {
+      sets = Array(sets.prefix(sets.count / 2))
+      body = PushRequest(introduction: introduction, changeSets: sets).encoded(as: .cbor)
+    }
+    guard let first = sets.first, let last = sets.last else { return nil }
+    if sets.count == 1, body.count > limits.bodyBytesMax || first.changes.count > limits.recordsMax {
+      step = .fragment(FragmentRun(save: first.id, index: 0, count: try pieceCount(of: first)))
+      return try fragmentRequest(FragmentRun(save: first.id, index: 0, count: try pieceCount(of: first)))
+    }
+    try store.markAttempted(upTo: last.number)
+    changeSetsInFlight = sets
+    return requests.push(body, from: introduction)
+  }
+
+  private func pieceCount(of set: ChangeSet) throws -> UInt32 {
+    let bytes = set.encoded(as: .cbor).count
+    return UInt32(clamping: (bytes + limits.pieceBytesMax - 1) / limits.pieceBytesMax)
+  }
+
+  /// One piece of the first change set in the outbox; nil when that is another one by now.
+  mutating func fragmentRequest(_ run: FragmentRun) throws -> TransportRequest? {
+    guard let set = try store.outbox(recordsMax: 1, bytesMax: 1).first, set.id == run.save else { return nil }
+    let bytes = set.encoded(as: .cbor)
+    // It was restamped, or an overwritten value moved: the pieces would not fit together.
+    guard try pieceCount(of: set) == run.count, run.count <= BatchLimits.piecesMax else { return nil }
+    let start = Int(run.index) * limits.pieceBytesMax
+    guard start < bytes.count else { return nil }
+    let piece = Array(bytes[start..<min(bytes.count, start + limits.pieceBytesMax)])
+    try store.markAttempted(upTo: set.number)
+    changeSetsInFlight = [set]
+    let introduction = try introduction()
+    let fragment = PushRequest.Fragment(save: run.save, index: run.index, count: run.count, bytes: piece)
+    let body = PushRequest(introduction: introduction, changeSets: [], fragment: fragment).encoded(as: .cbor)
+    return requests.push(body, from: introduction)
+  }
+
+  /// Takes the answer to a push or to a fragment.
+  mutating func takePush(_ response: PushResponse) throws -> SyncInstruction {
+    if case .fragment(let run) = step, response.answers.contains(where: { $0.verdict == .fragmentStored }) {
+      succeed()
+      return try take(.fragment(FragmentRun(save: run.save, index: run.index + 1, count: run.count)))
+    }
+    let outcome = try store.take(response)
+    switch outcome {
+    case .settled(let accepted, let parked):
+      report.pushed += accepted
+      report.parked += parked
+      progress.pushed += accepted + parked
+      if accepted + parked > 0 {
+        succeed()
+        idlePushes = 0
+        return try take(.push)
+      }
+      return try idle("the server answered none of the saves")
+    case .restamped:
+      return try idle("the server refuses the clock of every save", leadsTo: .push)
+    case .copied:
+      return try changeIdentity()
+    case .gap(let expected):
+      return try fill(from: expected)
+    case .epochChanged:
+      throw SyncFailure.epochChanged
+    }
+  }
+
+  /// A push that settled nothing: allowed a few times, then the sync says that it stands still.
+  private mutating func idle(_ reason: String, leadsTo next: Step = .push) throws -> SyncInstruction {
+    idlePushes += 1
+    guard idlePushes < options.idlePushesMax else { throw SyncFailure.stalled(reason) }
+    return try take(next)
+  }
+
+  // MARK: Too large
+
+  /// After `request_too_large`: fewer change sets, then pieces, then smaller pieces, then the save is parked.
+  mutating func shrink(because error: TomboloError) throws -> SyncInstruction {
+    if case .fragment(let run) = step {
+      guard limits.halvePiece(), let set = changeSetsInFlight.first else { return try park(run.save, because: error) }
+      let count = try pieceCount(of: set)
+      guard count <= BatchLimits.piecesMax else { return try park(run.save, because: error) }
+      return try take(.fragment(FragmentRun(save: run.save, index: 0, count: count)))
+    }
+    limits.halveBatch(sent: bytesInFlight)
+    guard changeSetsInFlight.count <= 1, let set = changeSetsInFlight.first else { return try take(.push) }
+    return try take(.fragment(FragmentRun(save: set.id, index: 0, count: try pieceCount(of: set))))
+  }
+
+  /// Puts the save aside as if the server had refused it: it can never pass, and those behind it can.
+  mutating func park(_ save: SaveID, because error: TomboloError) throws -> SyncInstruction {
+    guard let set = changeSetsInFlight.first(where: { $0.id == save }), let epoch = try state().epoch else {
+      throw error
+    }
+    let answer = PushAnswer(save: save, number: set.number, verdict: .refused(code: error.code, message: error.message))
+    _ = try store.take(PushResponse(epoch: epoch, serverTime: 0, answers: [answer]))
+    report.parked += 1
+    progress.pushed += 1
+    return try take(.push)
+  }
+
+  // MARK: Gaps and copies
+
+  /// The server waits for another number than the first unsent one.
+  private mutating func fill(from expected: SaveNumber) throws -> SyncInstruction {
+    guard let first = try store.outbox(recordsMax: 1, bytesMax: 1).first else { return try take(.pull) }
+    // The server took saves that this file does not know of: it was restored from an older copy.
+    guard expected < first.number else { return try changeIdentity() }
+    let parked = try store.parkedSaves().map(\.changeSet)
+      .filter { $0.number >= expected && $0.number < first.number }
+      .sorted { $0.number < $1.number }
+    // Saves that were parked here never reached the server; their numbers are filled, so that the queue goes on.
+    guard parked.count == Int(clamping: first.number.rawValue - expected.rawValue) else { throw SyncFailure.lostSaves }
+    guard idlePushes < options.idlePushesMax else {
+      throw SyncFailure.stalled("the server asks for saves it was given")
+    }
+    idlePushes += 1
+    return try take(
+      .fillGap(
+        parked.map { set in
+          var placeholder = set
+          placeholder.changes = []
+          return ParkedNumber(number: set.number, placeholder: placeholder)
+        }))
+  }
+
+  mutating func fillRequest(_ parked: [ParkedNumber]) throws -> TransportRequest {
+    let introduction = try introduction()
+    let body = PushRequest(introduction: introduction, changeSets: parked.map(\.placeholder)).encoded(as: .cbor)
+    return requests.push(body, from: introduction)
+  }
+
+  /// Another copy of this file pushes, or the file is an older copy of itself: ask what the server has, take a new id.
+  mutating func changeIdentity() throws -> SyncInstruction {
+    identityChanges += 1
+    guard identityChanges <= 2 else {
+      throw SyncFailure.stalled("the server knows every new identity of this replica already")
+    }
+    let saves = try store.outbox(recordsMax: Int.max, bytesMax: Int.max).map(\.id)
+    return try take(.askKnown(saves))
+  }
+}

@@ -1,0 +1,186 @@
+import Tombolo
+package import TomboloProtocol
+
+/// One sync of a replica, without any input or output of its own: events in, instructions out.
+///
+/// ```
+/// start ─▶ (first contact or unknown schema: register ─▶ create the store ─▶ register)
+///       ─▶ push until the outbox is empty ─▶ pull until the last page ─▶ push again if something became unsent
+/// ```
+///
+/// Everything durable is the store's: an engine is thrown away after its sync, whether it finished, threw or was killed.
+/// The same request is made anew from the store for each attempt, so an edit made meanwhile travels with the retry.
+package struct SyncEngine: Sendable {
+  package struct Options: Sendable {
+    package var limits = BatchLimits()
+    package var ladder = RetryLadder()
+    /// Seconds for which the last pull waits for something new; 0 for none.
+    package var waitSeconds = 0
+    /// Times that a sync goes back from pulling to pushing.
+    package var roundsMax = 8
+    /// Pushes in a row that settle nothing.
+    package var idlePushesMax = 4
+    package init() {}
+  }
+
+  enum Step: Hashable, Sendable {
+    case register
+    case createStore
+    case push
+    case fragment(FragmentRun)
+    /// Numbers of saves that were parked here before the server saw them.
+    case fillGap([ParkedNumber])
+    case askKnown([SaveID])
+    case pull
+  }
+
+  /// A change set too large for a request, cut into pieces.
+  struct FragmentRun: Hashable, Sendable {
+    var save: SaveID
+    var index: UInt32
+    var count: UInt32
+  }
+
+  struct ParkedNumber: Hashable, Sendable {
+    var number: SaveNumber
+    var placeholder: ChangeSet
+  }
+
+  let store: any ReplicaStoring
+  let options: Options
+  let requests: RequestMaker
+  let randomness: any Randomness
+  var limits: BatchLimits
+  var ladder: RetryLadder
+  var step = Step.push
+  var isInFlight = false
+  /// The encoded bytes of the request that is on its way.
+  var bytesInFlight = 0
+  var changeSetsInFlight: [ChangeSet] = []
+  var rounds = 0
+  var idlePushes = 0
+  var isRegistered = false
+  var hasCreatedStore = false
+  var hasBegunSnapshot = false
+  var identityChanges = 0
+  /// A refusal to push that does not keep the replica from pulling: a reader's token.
+  var refusal: TomboloError?
+  var report = SyncReport()
+  package internal(set) var progress = SyncProgress()
+
+  /// - Throws: `store_unversioned` and `no_remote`, before anything is sent; `remote_invalid`.
+  package init(
+    store: any ReplicaStoring, token: String, randomness: any Randomness, options: Options = Options()
+  ) throws {
+    guard store.document.version != nil else { throw SyncFailure.unversioned(store.document.name) }
+    guard let state = try store.replicaState() else { throw SyncFailure.noRemote }
+    self.store = store
+    self.options = options
+    self.randomness = randomness
+    requests = RequestMaker(address: try RemoteAddress(state.remoteURL), token: token)
+    limits = options.limits
+    ladder = options.ladder
+  }
+
+  /// Takes an event and says what to do next.
+  ///
+  /// - Throws: ``TomboloError`` when the sync is over without success; the store is able to go on.
+  package mutating func handle(_ event: SyncEvent) throws -> SyncInstruction {
+    switch event {
+    case .start:
+      // A replica that never spoke with the server registers first: the refusal of a schema comes before any data.
+      return try take(try state().epoch == nil ? .register : .push)
+    case .timer:
+      guard !isInFlight else { return .wait(milliseconds: 0) }
+      return try send()
+    case .transportFailed(let failure):
+      guard isInFlight else { throw SyncFailure.transport(failure) }
+      isInFlight = false
+      guard failure.isRetryable else { throw SyncFailure.transport(failure) }
+      return try retry(after: nil) ?? { () throws -> SyncInstruction in throw SyncFailure.transport(failure) }()
+    case .response(let response):
+      // An answer nobody waits for is a duplicate of one that was taken.
+      guard isInFlight else { return .wait(milliseconds: 0) }
+      isInFlight = false
+      report.exchanges += 1
+      return try take(response)
+    }
+  }
+
+  // MARK: Steps
+
+  func state() throws -> ReplicaState {
+    guard let state = try store.replicaState() else { throw SyncFailure.noRemote }
+    return state
+  }
+
+  func introduction() throws -> Introduction {
+    guard let version = store.document.version else { throw SyncFailure.unversioned(store.document.name) }
+    let state = try state()
+    return Introduction(
+      replica: state.replica, schemaVersion: version, highestSave: state.highestSave, holds: state.holds,
+      epoch: state.epoch)
+  }
+
+  mutating func take(_ next: Step) throws -> SyncInstruction {
+    step = next
+    return try send()
+  }
+
+  mutating func send() throws -> SyncInstruction {
+    let request: TransportRequest
+    switch step {
+    case .register:
+      progress.phase = .preparing
+      guard let version = store.document.version else { throw SyncFailure.unversioned(store.document.name) }
+      request = requests.registerSchema(store.document, version: version)
+    case .createStore:
+      request = requests.createStore()
+    case .push:
+      progress.phase = .pushing
+      guard let push = try pushRequest() else { return try take(.pull) }
+      request = push
+    case .fragment(let run):
+      guard let fragment = try fragmentRequest(run) else { return try take(.push) }
+      request = fragment
+    case .fillGap(let parked):
+      request = try fillRequest(parked)
+    case .askKnown(let saves):
+      request = requests.known(saves, from: try introduction())
+    case .pull:
+      progress.phase = .pulling
+      request = try pullRequest()
+    }
+    isInFlight = true
+    bytesInFlight = request.body.count
+    return .send(request)
+  }
+
+  private func pullRequest() throws -> TransportRequest {
+    let state = try state()
+    return requests.pull(
+      PullRequest(
+        introduction: try introduction(), cursor: state.cursor, limit: limits.pageItemsMax,
+        wait: state.cursor == nil ? 0 : options.waitSeconds))
+  }
+
+  // MARK: Retries
+
+  /// A wait before the same step is sent again; nil when the ladder's end is reached.
+  mutating func retry(after milliseconds: UInt64?) throws -> SyncInstruction? {
+    guard let wait = ladder.fail(retryAfter: milliseconds, random: randomness.next()) else { return nil }
+    progress.failures = ladder.failures
+    report.retries += 1
+    return .wait(milliseconds: wait)
+  }
+
+  mutating func succeed() {
+    ladder.succeed()
+    progress.failures = 0
+  }
+
+  mutating func finish() throws -> SyncInstruction {
+    if let refusal { throw refusal }
+    return .finished(report)
+  }
+}

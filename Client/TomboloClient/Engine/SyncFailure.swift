@@ -1,0 +1,145 @@
+import TomboloProtocol
+
+/// The errors that end a sync, each with what to do about it.
+enum SyncFailure {
+  static func unversioned(_ name: String) -> TomboloError {
+    TomboloError(
+      .storeUnversioned, "The store's schema '\(name)' has no version, and an unversioned store never syncs.",
+      remedy:
+        "Make two releases: the first declares a VersionedSchema that is exactly what shipped, and nothing else, so that "
+        + "every store is adopted as that version; only the second may change the schema.")
+  }
+
+  static var noRemote: TomboloError {
+    TomboloError(
+      .noRemote, "The store has no remote to sync with.",
+      remedy: "Add one: tombolo remote add STORE http://HOST:PORT/v1/stores/NAME --token-file FILE.")
+  }
+
+  static func transport(_ failure: TransportFailure) -> TomboloError {
+    switch failure.kind {
+    case .unreachable, .lost:
+      TomboloError(
+        .serverUnreachable, "The server cannot be reached: \(failure.reason).",
+        remedy: "Check the network and the remote's URL; what is unsent stays here and is sent next time.",
+        isRetryable: true)
+    case .timedOut:
+      TomboloError(
+        .serverTimeout, "The server did not answer in time.",
+        remedy: "Try again later; what is unsent stays here and is sent next time.", isRetryable: true)
+    case .insecure:
+      TomboloError(
+        .tlsFailure, "The server's identity cannot be verified: \(failure.reason).",
+        remedy: "Check the server's certificate and this machine's clock.")
+    case .answerTooLarge:
+      TomboloError(
+        .unexpectedResponse, "The server's answer is larger than a client takes.",
+        remedy: "Check that the URL is a tombolod's.")
+    case .interrupted:
+      TomboloError(
+        .cancelled, "The sync was stopped; what was done so far is kept.", remedy: "Sync again to go on.",
+        isRetryable: true)
+    case .impossible:
+      TomboloError(
+        .unexpectedResponse, "The request could not be made: \(failure.reason).", remedy: "Check the remote's URL.")
+    }
+  }
+
+  static func stalled(_ reason: String) -> TomboloError {
+    TomboloError(
+      .syncStalled, "The server can be reached and nothing gets through: \(reason).",
+      remedy: "Look at the server's log; what is unsent stays here.", isRetryable: true)
+  }
+
+  static var epochChanged: TomboloError {
+    TomboloError(
+      .otherEpoch,
+      "The server's store is not the one that this replica last spoke with: it was restored, replaced or wiped.",
+      remedy:
+        "Nothing was sent or changed. Decide what is right: 'tombolo sync STORE --reupload' gives the server what this "
+        + "replica has; a fresh 'tombolo clone' takes what the server has.")
+  }
+
+  static var lostSaves: TomboloError {
+    TomboloError(
+      .saveGap, "The server waits for saves of this replica that it had answered before: it lost some of its data.",
+      remedy:
+        "Restore the server from a newer backup, or let it start a new epoch and run 'tombolo sync STORE --reupload'.")
+  }
+
+  static var unauthorized: TomboloError {
+    TomboloError(
+      .unauthorized, "The server does not accept the token.",
+      remedy:
+        "Ask the server's owner for a new one (tombolod token create), write it into the token file and sync again; "
+        + "nothing was lost.")
+  }
+
+  static func mayNotPush(_ error: TomboloError) -> TomboloError {
+    TomboloError(
+      .forbidden,
+      "The token does not permit writing, so this replica's changes stay here; what others wrote was pulled.",
+      remedy: "Use a writer's or an owner's token. The server said: \(error.message)", details: error.details)
+  }
+
+  static func mayNotCreate(_ store: String) -> TomboloError {
+    TomboloError(
+      .forbidden, "The server has no store '\(store)' yet, and this token may not create it.",
+      remedy: "Let the owner sync first, or use an owner's token.")
+  }
+
+  static var notTombolo: TomboloError {
+    TomboloError(
+      .unexpectedResponse, "What answered does not speak Tombolo's protocol.",
+      remedy: "Check the remote's URL, and whether a proxy or a sign-in page stands in between.")
+  }
+
+  static func unreadable(_ error: TomboloError) -> TomboloError {
+    guard error.code == .malformedMessage else { return error }
+    return TomboloError(
+      .unexpectedResponse, "The server's answer cannot be read: \(error.message)",
+      remedy: "Check that the client and the server are of one version, and what stands in between.")
+  }
+
+  static func status(_ status: Int) -> TomboloError {
+    switch status {
+    case 300...399:
+      TomboloError(
+        .unexpectedResponse, "The server answered with a redirection (\(status)), which is never followed.",
+        remedy: "Give the remote the URL that the server really has.")
+    case 401: unauthorized
+    case 403: TomboloError(.forbidden, "The server refused the request.", remedy: "Use another token.")
+    case 404:
+      TomboloError(
+        .notFound, "The server has nothing at the remote's URL.", remedy: "Check the URL and the store's name.")
+    case 413:
+      TomboloError(.requestTooLarge, "The request is larger than the server, or a proxy before it, takes.")
+    case 429:
+      TomboloError(
+        .rateLimited, "The server asks this client to slow down.", remedy: "Try again later.", isRetryable: true)
+    case 500...599:
+      TomboloError(
+        .unavailable, "The server cannot answer now (status \(status)).", remedy: "Try again later.", isRetryable: true)
+    default:
+      TomboloError(
+        .unexpectedResponse, "The server answered with status \(status).", remedy: "Check the remote's URL.")
+    }
+  }
+
+  /// The server's error with a remedy for those at this end, where it named none.
+  static func withRemedy(_ error: TomboloError) -> TomboloError {
+    guard error.remedy.isEmpty else { return error }
+    var error = error
+    switch error.code {
+    case .schemaNotAdditive:
+      error.remedy =
+        "Keep what is there and add beside it; 'tombolo schema diff OLD NEW' shows each violation. This replica keeps "
+        + "working locally and loses nothing."
+    case .schemaVersionTaken: error.remedy = "Give the changed schema a new version number."
+    case .schemaNotSyncable, .invalidSchema: error.remedy = "Mend the schema; 'tombolo schema lint' names each offence."
+    case .forbidden: error.remedy = "Use a token with the role that this needs."
+    default: error.remedy = error.isRetryable ? "Try again later." : "Check the server's version and its log."
+    }
+    return error
+  }
+}

@@ -1,0 +1,70 @@
+package import TomboloProtocol
+
+/// A conflict entry in plain words.
+package struct ConflictWording: Sendable {
+  /// The value that was written, as a person reads it; nil for no value.
+  package let lost: String?
+  package let standing: String?
+  package let sentence: String
+
+  package init(_ entry: ConflictEntry, schema: SchemaDocument) {
+    let type = entry.field.flatMap { Self.attribute($0, of: entry.entity, in: schema)?.type }
+    let lost = ValueText.text(entry.lost.value, type: type)
+    let standing = entry.standing.flatMap { ValueText.text($0.value, type: type) }
+    self.lost = lost
+    self.standing = standing
+    sentence = Self.sentence(entry, lost: Self.quoted(lost), standing: Self.quoted(standing))
+  }
+
+  private static func attribute(_ name: String, of entity: String, in schema: SchemaDocument) -> SchemaAttribute? {
+    let resolved = ResolvedSchema(schema).entity(entity)
+    return resolved?.attributes.first { $0.name == name }
+  }
+
+  /// Long values are cut: the sentence is for reading, the JSON has the whole.
+  private static func quoted(_ text: String?) -> String {
+    guard let text else { return "no value" }
+    let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    return "“" + (line.count > 60 ? line.prefix(59) + "…" : line[...]) + "”"
+  }
+
+  private static func sentence(_ entry: ConflictEntry, lost: String, standing: String) -> String {
+    let record = "\(entry.entity) \(entry.record.description.prefix(13))"
+    let place = entry.field.map { "\($0) of \(record)" } ?? record
+    let yours = entry.field.map { "Your \($0) \(lost) of \(record)" } ?? "Your change of \(record)"
+    switch entry.rule {
+    case .laterEdit:
+      return "\(yours) gave way to \(standing), which was written later elsewhere."
+    case .extremum:
+      return "\(yours) gave way to \(standing): the attribute is declared to keep the extreme value."
+    case .firstWriter:
+      return "\(yours) gave way to \(standing): the attribute is declared to keep the first value."
+    case .recordDeleted:
+      return "\(yours) was lost: the record had been deleted elsewhere by somebody who had not seen it."
+    case .recordGone:
+      return "\(yours) was lost: the server no longer knows this record, or knows a later one with its identity."
+    case .overwrittenIncarnation:
+      return "\(yours) was lost: the record was deleted and created again elsewhere."
+    case .parentDeleted:
+      return "\(yours) was lost: the record that it belongs to was deleted elsewhere."
+    case .targetDeleted:
+      return "Your \(entry.field ?? "reference") of \(record) is empty: the record that it named was deleted elsewhere."
+    case .deny:
+      return "Your deletion of \(record) was undone: another record refers to it, and the rule is to deny that."
+    case .editWins:
+      return "Your deletion of \(record) was undone: somebody had edited it, and edits win in this entity."
+    case .mergeUnseen:
+      return "Your deletion of \(record) was undone: it had been merged with another record that you had not seen."
+    case .uniqueMerge:
+      return "\(yours) gave way to \(standing): two records had the same unique value and became one."
+    case .oneToOne:
+      return "Your \(place) is empty: another record claimed the same partner later."
+    case .cycle:
+      return "Your move of \(record) was undone: together with a move made elsewhere it closed a cycle."
+    case .reupload:
+      return "\(yours) gave way to \(standing), which was written after the server had been restored."
+    default:
+      return "\(yours) does not stand (\(entry.rule.rawValue)); what stands is \(standing)."
+    }
+  }
+}

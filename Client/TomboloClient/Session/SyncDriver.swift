@@ -1,0 +1,67 @@
+package import TomboloProtocol
+
+/// Runs engines on a real transport and a real clock, blocking: one sync at a time.
+package final class SyncDriver: Sendable {
+  private let store: any ReplicaStoring
+  private let transport: any Transport
+  private let sleeper: any Sleeper
+  private let randomness: any Randomness
+  private let token: String
+
+  package init(
+    store: any ReplicaStoring, token: String, transport: any Transport, sleeper: any Sleeper,
+    randomness: any Randomness
+  ) {
+    self.store = store
+    self.token = token
+    self.transport = transport
+    self.sleeper = sleeper
+    self.randomness = randomness
+  }
+
+  /// What a watcher hears between two steps.
+  package enum Notice: Sendable {
+    case progress(SyncProgress)
+    case waiting(milliseconds: UInt64, SyncProgress)
+  }
+
+  /// One whole sync.
+  ///
+  /// - Throws: ``TomboloError``; `cancelled` after ``interrupt()``.
+  package func run(
+    _ options: SyncEngine.Options = SyncEngine.Options(), notice: (Notice) -> Void = { _ in }
+  ) throws -> SyncReport {
+    var engine = try SyncEngine(store: store, token: token, randomness: randomness, options: options)
+    var instruction = try engine.handle(.start)
+    while true {
+      switch instruction {
+      case .finished(let report):
+        return report
+      case .wait(let milliseconds):
+        notice(.waiting(milliseconds: milliseconds, engine.progress))
+        let isOver = milliseconds == 0 ? true : sleeper.sleep(milliseconds: milliseconds)
+        guard isOver else {
+          throw SyncFailure.transport(TransportFailure(.interrupted, reason: "the wait was stopped"))
+        }
+        instruction = try engine.handle(.timer)
+      case .send(let request):
+        notice(.progress(engine.progress))
+        instruction = try engine.handle(perform(request))
+      }
+    }
+  }
+
+  private func perform(_ request: TransportRequest) throws -> SyncEvent {
+    do {
+      return .response(try transport.perform(request))
+    } catch let failure as TransportFailure {
+      return .transportFailed(failure)
+    }
+  }
+
+  /// Ends the exchange or the wait under way, from any thread; the store can go on at once.
+  package func interrupt() {
+    transport.interrupt()
+    sleeper.wake()
+  }
+}

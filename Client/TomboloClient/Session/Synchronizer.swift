@@ -1,0 +1,181 @@
+import Dispatch
+public import Observation
+import Synchronization
+package import Tombolo
+import TomboloProtocol
+
+/// Keeps a store in step with a server.
+///
+/// ```swift
+/// let synchronizer = try Synchronizer(container: container, remote: Remote(url: url, token: token))
+/// let report = try await synchronizer.sync()
+/// synchronizer.start()
+/// ```
+///
+/// All blocking work is done on a queue of its own; the methods may be called from anywhere.
+public final class Synchronizer: Observable, Sendable {
+  /// Milliseconds between two looks for saves of other processes while a long poll is open.
+  static let watchMilliseconds = 500
+  /// Seconds that the server may hold a pull open.
+  static let pollSeconds = 25
+
+  let store: Store
+  let driver: SyncDriver
+  private let queue = DispatchQueue(label: "tombolo.sync")
+  private let registrar = ObservationRegistrar()
+  private let shared: Mutex<Shared>
+  private let idleSleeper: any Sleeper
+
+  private struct Shared {
+    var state = SyncState.idle
+    var isRunning = false
+    /// Counts starts, so that a loop that was stopped and started again in between ends.
+    var generation = 0
+    var observation: StoreObservation?
+    var isPolling = false
+  }
+
+  package convenience init(store: Store, remote: Remote) throws {
+    try self.init(store: store, remote: remote, transport: CurlTransport(), sleeper: SemaphoreSleeper())
+  }
+
+  package init(store: Store, remote: Remote, transport: any Transport, sleeper: any Sleeper) throws {
+    guard store.isVersioned else { throw SyncFailure.unversioned(store.schema.document.name) }
+    if try store.replicaState()?.remoteURL != remote.url { try store.setRemote(remote.url, tokenFile: nil) }
+    self.store = store
+    driver = SyncDriver(
+      store: store, token: remote.token, transport: transport, sleeper: sleeper, randomness: store.options.randomness)
+    idleSleeper = SemaphoreSleeper()
+    shared = Mutex(Shared())
+  }
+
+  deinit { driver.interrupt() }
+
+  // MARK: State
+
+  /// What is going on; observable.
+  public var state: SyncState {
+    registrar.access(self, keyPath: \.state)
+    return shared.withLock { $0.state }
+  }
+
+  /// The writes made here that do not stand, newest last. Reads the store.
+  ///
+  /// - Throws: a ``TomboloError`` when the store cannot be read.
+  public var conflicts: [Conflict] {
+    get throws { try store.conflicts().map { Conflict($0, schema: store.schema.document) } }
+  }
+
+  private func set(_ state: SyncState) {
+    registrar.withMutation(of: self, keyPath: \.state) { shared.withLock { $0.state = state } }
+  }
+
+  // MARK: Syncing
+
+  /// Sends what is unsent and receives what is new, once.
+  ///
+  /// - Throws: a ``TomboloError``; its remedy says what to do, and nothing is lost in any case.
+  @discardableResult
+  public func sync() async throws -> SyncReport {
+    // A long poll of the running loop would keep this waiting.
+    interruptPoll()
+    return try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try self.syncNow(waitSeconds: 0) }) }
+    }
+  }
+
+  private func syncNow(waitSeconds: Int) throws -> SyncReport {
+    var options = SyncEngine.Options()
+    options.waitSeconds = waitSeconds
+    do {
+      let report = try driver.run(options) { notice in
+        if case .progress(let progress) = notice {
+          let isPolling = waitSeconds > 0 && progress.phase == .pulling
+          shared.withLock { $0.isPolling = isPolling }
+        }
+        set(SyncState(notice, now: store.options.clock.milliseconds()))
+      }
+      shared.withLock { $0.isPolling = false }
+      set(.idle)
+      return report
+    } catch let error as TomboloError {
+      shared.withLock { $0.isPolling = false }
+      set(SyncState(error))
+      throw error
+    }
+  }
+
+  // MARK: The loop
+
+  /// Keeps in step until ``stop()``: what others write arrives when it is written, and what is saved here is sent at once.
+  /// Calling it again does nothing.
+  public func start() {
+    let generation: Int? = shared.withLock { shared in
+      guard !shared.isRunning else { return nil }
+      shared.isRunning = true
+      shared.generation += 1
+      shared.observation = store.observe { [weak self] summary in
+        if !summary.isRemote { self?.interruptPoll() }
+      }
+      return shared.generation
+    }
+    guard let generation else { return }
+    turn(generation, failures: 0)
+    watchOtherProcesses(generation)
+  }
+
+  /// Ends the loop and the exchange under way; the store can go on at once.
+  public func stop() {
+    shared.withLock { shared in
+      shared.isRunning = false
+      shared.observation = nil
+    }
+    driver.interrupt()
+    set(.idle)
+  }
+
+  private func isCurrent(_ generation: Int) -> Bool {
+    shared.withLock { $0.isRunning && $0.generation == generation }
+  }
+
+  private func turn(_ generation: Int, failures: Int, after milliseconds: Int = 0) {
+    queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+      guard let self, isCurrent(generation) else { return }
+      do {
+        _ = try syncNow(waitSeconds: Self.pollSeconds)
+        turn(generation, failures: 0)
+      } catch let error as TomboloError where error.code == .cancelled {
+        turn(generation, failures: 0)
+      } catch let error as TomboloError where !error.isRetryable {
+        // Only somebody's action helps: the loop waits long, and looks again.
+        turn(generation, failures: failures + 1, after: 60_000)
+      } catch {
+        let step = min(60_000, 1_000 << min(failures, 6))
+        let wait = step / 2 + Int(store.options.randomness.next() % UInt64(step / 2 + 1))
+        turn(generation, failures: failures + 1, after: wait)
+      }
+    }
+  }
+
+  /// Another process's commit shows in SQLite's `data_version`; then the long poll makes way for a push.
+  private func watchOtherProcesses(_ generation: Int) {
+    let last = Mutex<Int64?>(nil)
+    let timer = DispatchSource.makeTimerSource(queue: .global())
+    timer.schedule(deadline: .now(), repeating: .milliseconds(Self.watchMilliseconds))
+    timer.setEventHandler { [weak self] in
+      guard let self, isCurrent(generation) else { return timer.cancel() }
+      guard let version = try? store.dataVersion() else { return }
+      let isNew = last.withLock { last in
+        defer { last = version }
+        return last != nil && last != version
+      }
+      guard isNew, let unsent = try? store.replicaState()?.unsent, unsent > 0 else { return }
+      interruptPoll()
+    }
+    timer.activate()
+  }
+
+  private func interruptPoll() {
+    if shared.withLock({ $0.isPolling }) { driver.interrupt() }
+  }
+}
