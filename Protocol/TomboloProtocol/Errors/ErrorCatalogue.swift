@@ -94,5 +94,10 @@ extension ErrorCode {
     (.cancelled, 499),
     (.limitExceeded, 422),
     (.invariantViolated, 500),
+    (.unknownStore, 404),
+    (.invalidStoreName, 400),
+    (.dataDirectoryUnusable, 500),
+    (.dataDirectoryLocked, 409),
+    (.cannotListen, 409),
   ]
 }

@@ -219,3 +219,18 @@ extension ErrorCode {
   /// A token is empty, or holds characters that cannot stand in a header.
   public static let tokenInvalid = ErrorCode(rawValue: "token_invalid")
 }
+
+// MARK: - The server's own
+
+extension ErrorCode {
+  /// The server has no store of this name; an owner's first sync creates it.
+  public static let unknownStore = ErrorCode(rawValue: "unknown_store")
+  /// A store's name has other characters than letters, digits, `-` and `_`, or is too long.
+  public static let invalidStoreName = ErrorCode(rawValue: "invalid_store_name")
+  /// The server's data directory cannot be made, read or written.
+  public static let dataDirectoryUnusable = ErrorCode(rawValue: "data_directory_unusable")
+  /// Another process serves the data directory.
+  public static let dataDirectoryLocked = ErrorCode(rawValue: "data_directory_locked")
+  /// The address to listen on is taken, or is not one.
+  public static let cannotListen = ErrorCode(rawValue: "cannot_listen")
+}

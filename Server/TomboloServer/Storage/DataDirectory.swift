@@ -1,0 +1,28 @@
+import Foundation
+import TomboloProtocol
+package import TomboloSQLite
+
+/// The folder with a server's files: how it is made and how a database in it is opened.
+enum DataDirectory {
+  /// Makes the folder and its `stores` folder, readable by this user only. A VFS has no folders.
+  static func make(_ directory: String, vfs: String?) throws {
+    guard vfs == nil else { return }
+    do {
+      try FileManager.default.createDirectory(
+        atPath: directory + "/stores", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw TomboloError.dataDirectoryUnusable
+    }
+  }
+
+  /// Opens a database in WAL mode; a commit is on disk before it returns (`synchronous=FULL`).
+  static func open(_ path: String, vfs: String?) throws -> Connection {
+    var options = Connection.Options()
+    options.vfs = vfs
+    let connection = try Connection(path: path, options: options)
+    if vfs != nil { try connection.execute("PRAGMA locking_mode = EXCLUSIVE") }
+    try connection.execute("PRAGMA journal_mode = WAL")
+    try connection.execute("PRAGMA synchronous = FULL")
+    return connection
+  }
+}
