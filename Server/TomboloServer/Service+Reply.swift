@@ -142,7 +142,7 @@ extension Service {
     default: told = .internalFault(requestID: requestID)
     }
     if told.code.httpStatus >= 500 { log(error, requestID: requestID) }
-    let format = WireFormat(accepting: request)
+    let format = WireFormat(failureFor: request)
     var response = ServiceResponse(
       status: told.code.httpStatus, headers: ["content-type": format.mediaType],
       body: WireError(told).encoded(as: format))

@@ -8,6 +8,8 @@ package struct ServiceOptions: Sendable {
   /// The name of a registered SQLite VFS; nil for the system's. With one, no directory is made and each database is
   /// opened in exclusive mode, so that the VFS needs no shared memory.
   package var vfs: String?
+  /// The simulation switches rules off here, to see that it notices; a server never does.
+  package var mergeRules = MergeRules()
   /// Takes a line about each fault that no client is told the reason of. No token and no value is ever in it.
   package var log: @Sendable (String) -> Void = { _ in }
 

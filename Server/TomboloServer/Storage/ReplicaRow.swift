@@ -19,6 +19,16 @@ struct ReplicaRow: Hashable {
   var seen: UInt64
 }
 
+/// What a request says of its replica, before it is written.
+struct ReplicaNote: Hashable {
+  var tokenName: String
+  var schema: String
+  var highest: SaveNumber
+  var base: FeedPosition?
+  var holds: FeedPosition?
+  var seen: UInt64
+}
+
 extension StoreFile {
   private static let columns = "id, token, schema, highest, processed, base, holds, seen"
 
@@ -37,17 +47,41 @@ extension StoreFile {
     return rows
   }
 
-  func write(_ row: ReplicaRow) throws {
+  /// Takes note of who spoke; written with the next commit, since a poll alone must not cost one.
+  ///
+  /// A note that a crash loses does no harm: the row then names an older base, and collection waits longer.
+  func note(_ introduction: Introduction, base: FeedPosition?, token: TokenRecord) {
+    let known = notes[introduction.replica]
+    notes[introduction.replica] = ReplicaNote(
+      tokenName: token.name, schema: introduction.schemaVersion.description, highest: introduction.highestSave,
+      base: base ?? known?.base, holds: introduction.holds, seen: max(state.now, options.clock.milliseconds()))
+  }
+
+  /// Writes the notes, inside a transaction.
+  func writeNotes() throws {
+    guard !notes.isEmpty else { return }
+    for (replica, note) in notes.sorted(by: { $0.key < $1.key }) { try write(note, of: replica) }
+  }
+
+  /// A replica that was never seen gets its row at once: what it pushes is counted there.
+  func makeRow(for replica: ReplicaID) throws {
+    if let note = notes[replica] { try write(note, of: replica) }
+  }
+
+  private func write(_ note: ReplicaNote, of replica: ReplicaID) throws {
     let insert = try connection.cached(
-      "INSERT OR REPLACE INTO replica(\(Self.columns)) VALUES(?, ?, ?, ?, ?, ?, ?, ?)")
-    insert.bind(Int64(bitPattern: row.id.rawValue), at: 1)
-    insert.bind(row.tokenName, at: 2)
-    insert.bind(row.schema, at: 3)
-    insert.bind(Int64(bitPattern: row.highest.rawValue), at: 4)
-    insert.bind(Int64(bitPattern: row.processed.rawValue), at: 5)
-    insert.bind(row.base, at: 6)
-    insert.bind(row.holds, at: 7)
-    insert.bind(Int64(bitPattern: row.seen), at: 8)
+      """
+      INSERT INTO replica(id, token, schema, highest, processed, base, holds, seen) VALUES(?, ?, ?, ?, 0, ?, ?, ?)
+      ON CONFLICT(id) DO UPDATE SET token = excluded.token, schema = excluded.schema, highest = excluded.highest,
+        base = coalesce(excluded.base, base), holds = excluded.holds, seen = excluded.seen
+      """)
+    insert.bind(Int64(bitPattern: replica.rawValue), at: 1)
+    insert.bind(note.tokenName, at: 2)
+    insert.bind(note.schema, at: 3)
+    insert.bind(Int64(bitPattern: note.highest.rawValue), at: 4)
+    insert.bind(note.base, at: 5)
+    insert.bind(note.holds, at: 6)
+    insert.bind(Int64(bitPattern: note.seen), at: 7)
     try insert.run()
   }
 

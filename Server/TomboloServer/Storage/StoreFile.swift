@@ -13,6 +13,8 @@ final class StoreFile {
   var state: StoreState
   /// The registered schema versions, read once.
   var registry: SchemaRegistry
+  /// Replicas that spoke since the last commit.
+  var notes: [ReplicaID: ReplicaNote] = [:]
 
   private static let formatVersion: Int64 = 1
 
@@ -27,7 +29,7 @@ final class StoreFile {
       try connection.execute(StoreState.tables + SchemaRegistry.tables + Self.tables)
       if let state = try StoreState.load(from: connection) { return state }
       let state = StoreState(
-        epoch: Epoch(options.randomness.next()), position: .start, commit: 0, greatest: .zero,
+        epoch: Epoch(options.randomness.next()), position: .start, commit: 0, greatestMilliseconds: 0,
         now: options.clock.milliseconds(), collected: .start, checksum: Checksum())
       try state.save(to: connection)
       return state
@@ -36,7 +38,6 @@ final class StoreFile {
   }
 
   private static let tables = """
-    CREATE TABLE IF NOT EXISTS name(number INTEGER PRIMARY KEY NOT NULL, text TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS record(id BLOB PRIMARY KEY NOT NULL, position INTEGER NOT NULL,
       collectable INTEGER NOT NULL, survivor BLOB, payload BLOB NOT NULL) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS record_position ON record(position);
@@ -51,7 +52,7 @@ final class StoreFile {
     CREATE TABLE IF NOT EXISTS cause(root BLOB NOT NULL, stamp BLOB NOT NULL, record BLOB NOT NULL,
       PRIMARY KEY(root, stamp, record)) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS cause_record ON cause(record);
-    CREATE TABLE IF NOT EXISTS link(relationship INTEGER NOT NULL, source BLOB NOT NULL, target BLOB NOT NULL,
+    CREATE TABLE IF NOT EXISTS link(relationship TEXT NOT NULL, source BLOB NOT NULL, target BLOB NOT NULL,
       present INTEGER NOT NULL, stamp BLOB NOT NULL, position INTEGER NOT NULL,
       PRIMARY KEY(relationship, source, target)) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS link_source ON link(source);
@@ -60,7 +61,9 @@ final class StoreFile {
     CREATE TABLE IF NOT EXISTS save(id BLOB PRIMARY KEY NOT NULL, verdict BLOB NOT NULL, stamp BLOB NOT NULL)
       STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS queue(replica INTEGER NOT NULL, number INTEGER NOT NULL, save BLOB NOT NULL,
-      position INTEGER NOT NULL, verdict BLOB, stamp BLOB, PRIMARY KEY(replica, number)) STRICT, WITHOUT ROWID;
+      notable INTEGER NOT NULL, verdict BLOB NOT NULL, stamp BLOB NOT NULL,
+      PRIMARY KEY(replica, number)) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS queue_notable ON queue(replica, number) WHERE notable = 1;
     CREATE TABLE IF NOT EXISTS refused_record(id BLOB PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS refused_write(record BLOB NOT NULL, field TEXT NOT NULL, stamp BLOB NOT NULL,
       base BLOB NOT NULL, PRIMARY KEY(record, field, stamp)) STRICT, WITHOUT ROWID;
@@ -94,11 +97,7 @@ final class StoreFile {
     let before = (state, registry)
     do {
       guard !connection.isInTransaction else { return try connection.savepoint(body) }
-      return try connection.immediate {
-        let result = try body()
-        try saveState(since: before.0)
-        return result
-      }
+      return try commit(body, since: before.0)
     } catch {
       (state, registry) = before
       throw error
@@ -109,11 +108,7 @@ final class StoreFile {
   func grouped<Result>(_ body: () throws -> Result) throws -> Result {
     let before = (state, registry)
     do {
-      return try connection.immediate {
-        let result = try body()
-        try saveState(since: before.0)
-        return result
-      }
+      return try commit(body, since: before.0)
     } catch {
       // The group may have ended half way (a full disk): what the file says is what counts.
       (state, registry) = before
@@ -123,8 +118,15 @@ final class StoreFile {
     }
   }
 
-  private func saveState(since before: StoreState) throws {
-    if state != before { try state.save(to: connection) }
+  private func commit<Result>(_ body: () throws -> Result, since before: StoreState) throws -> Result {
+    let result = try connection.immediate {
+      let result = try body()
+      try writeNotes()
+      if state != before { try state.save(to: connection) }
+      return result
+    }
+    notes.removeAll(keepingCapacity: true)
+    return result
   }
 
   // MARK: Time and positions

@@ -8,8 +8,8 @@ struct StoreState: Hashable {
   var position: FeedPosition
   /// The random id of the commit at `position`.
   var commit: UInt64
-  /// The greatest clock reading of any stamp that was accepted.
-  var greatest: ClockReading
+  /// The greatest clock reading of any stamp that was accepted, in milliseconds.
+  var greatestMilliseconds: UInt64
   /// The server's time in milliseconds; it never goes back, whatever the machine's clock does.
   var now: UInt64
   /// Tombstones up to this position are forgotten.
@@ -33,14 +33,14 @@ struct StoreState: Hashable {
     guard try query.step() else { return nil }
     func bits(_ column: Int32) -> UInt64 { UInt64(bitPattern: query.int64(column)) }
     return StoreState(
-      epoch: Epoch(bits(0)), position: FeedPosition(bits(1)), commit: bits(2), greatest: ClockReading(rawValue: bits(3)),
+      epoch: Epoch(bits(0)), position: FeedPosition(bits(1)), commit: bits(2), greatestMilliseconds: bits(3),
       now: bits(4), collected: FeedPosition(bits(5)), checksum: Checksum(high: bits(6), low: bits(7)))
   }
 
   func save(to connection: Connection) throws {
     let update = try connection.cached("INSERT OR REPLACE INTO state VALUES(1, ?, ?, ?, ?, ?, ?, ?, ?)")
     let numbers = [
-      epoch.rawValue, position.rawValue, commit, greatest.rawValue, now, collected.rawValue, checksum.high, checksum.low,
+      epoch.rawValue, position.rawValue, commit, greatestMilliseconds, now, collected.rawValue, checksum.high, checksum.low,
     ]
     for (index, number) in numbers.enumerated() { update.bind(Int64(bitPattern: number), at: Int32(index + 1)) }
     try update.run()
