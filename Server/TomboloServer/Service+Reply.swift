@@ -46,7 +46,9 @@ extension Service {
     }
   }
 
-  private func answer(_ route: Route, method: String, request: ServiceRequest, token: TokenRecord) throws -> ResponseBody {
+  private func answer(_ route: Route, method: String, request: ServiceRequest, token: TokenRecord) throws
+    -> ResponseBody
+  {
     switch (route, method) {
     case (.store, "PUT"): try createStore(token: token)
     case (.store, _): try describeStore(token: token)

@@ -1,5 +1,5 @@
-package import TomboloProtocol
 import Synchronization
+import TomboloProtocol
 
 /// The sync server without a socket: requests in, responses out, everything synchronous.
 ///

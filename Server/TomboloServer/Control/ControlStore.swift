@@ -1,5 +1,5 @@
 package import TomboloProtocol
-package import TomboloSQLite
+import TomboloSQLite
 
 /// `DIR/tombolod.sqlite`: tokens, and the names of the stores.
 ///
@@ -32,12 +32,15 @@ package final class ControlStore {
   ) throws -> (secret: String, record: TokenRecord) {
     try StoreName.validate(store)
     return try connection.immediate {
-      guard try tokenCount(store: store) < limit else { throw TomboloError.limitExceeded("tokens a store", limit: limit) }
+      guard try tokenCount(store: store) < limit else {
+        throw TomboloError.limitExceeded("tokens a store", limit: limit)
+      }
       let secret = "tombolo_" + (0..<4).map { _ in Self.hexadecimal(randomness.next()) }.joined()
       let hash = Blake2b.hash256(secret.utf8)
       let record = TokenRecord(
         id: Self.identifier(hash), store: store, role: role, name: name, created: clock.milliseconds(), revoked: nil)
-      let insert = try connection.cached("INSERT INTO token(hash, id, store, role, name, created) VALUES(?, ?, ?, ?, ?, ?)")
+      let insert = try connection.cached(
+        "INSERT INTO token(hash, id, store, role, name, created) VALUES(?, ?, ?, ?, ?, ?)")
       insert.bind(hash, at: 1)
       insert.bind(record.id, at: 2)
       insert.bind(store, at: 3)

@@ -125,7 +125,8 @@ extension TomboloError {
 
   static func internalFault(requestID: String) -> TomboloError {
     TomboloError(
-      .internalFault, "The server failed; request \(requestID) is in its log.", remedy: "Try again; tell the server's owner.",
+      .internalFault, "The server failed; request \(requestID) is in its log.",
+      remedy: "Try again; tell the server's owner.",
       isRetryable: true)
   }
 

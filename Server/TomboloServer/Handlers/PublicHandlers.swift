@@ -45,8 +45,10 @@ extension Service {
       try JSONBody.encode(
         Capabilities(
           limits: .init(
-            requestBytes: limits.requestBytesMax, pushRecords: limits.pushRecordsMax, recordBytes: limits.recordBytesMax,
-            changeSetBytes: limits.changeSetBytesMax, pageItems: limits.pageItemsMax, waitSeconds: limits.waitSecondsMax)
+            requestBytes: limits.requestBytesMax, pushRecords: limits.pushRecordsMax,
+            recordBytes: limits.recordBytesMax,
+            changeSetBytes: limits.changeSetBytesMax, pageItems: limits.pageItemsMax, waitSeconds: limits.waitSecondsMax
+          )
         )))
   }
 }

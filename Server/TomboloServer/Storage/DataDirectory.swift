@@ -1,6 +1,6 @@
 import Foundation
 import TomboloProtocol
-package import TomboloSQLite
+import TomboloSQLite
 
 /// The folder with a server's files: how it is made and how a database in it is opened.
 enum DataDirectory {

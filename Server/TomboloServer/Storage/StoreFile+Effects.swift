@@ -22,7 +22,9 @@ extension StoreFile {
   private func write(_ changed: MergeEffects.ChangedRecord) throws {
     let record = changed.record
     let isNew = try write(record)
-    try replace(changed.references, in: "reference", column: "target", of: record.id, isNew: isNew) { $0.bind($1, at: $2) }
+    try replace(changed.references, in: "reference", column: "target", of: record.id, isNew: isNew) {
+      $0.bind($1, at: $2)
+    }
     try replace(changed.uniqueKeys, in: "unique_key", column: "key", of: record.id, isNew: isNew) {
       $0.bind($1.bytes, at: $2)
     }
@@ -92,7 +94,8 @@ extension StoreFile {
 
   /// An entry takes the change set's position, so that a pull brings it with what it is about.
   private func write(_ entry: ConflictEntry) throws {
-    let insert = try connection.cached("INSERT OR REPLACE INTO conflict(id, replica, position, body) VALUES(?, ?, ?, ?)")
+    let insert = try connection.cached(
+      "INSERT OR REPLACE INTO conflict(id, replica, position, body) VALUES(?, ?, ?, ?)")
     insert.bind(entry.id, at: 1)
     insert.bind(Int64(bitPattern: entry.replica.rawValue), at: 2)
     insert.bind(position, at: 3)

@@ -40,7 +40,8 @@ struct StoreState: Hashable {
   func save(to connection: Connection) throws {
     let update = try connection.cached("INSERT OR REPLACE INTO state VALUES(1, ?, ?, ?, ?, ?, ?, ?, ?)")
     let numbers = [
-      epoch.rawValue, position.rawValue, commit, greatestMilliseconds, now, collected.rawValue, checksum.high, checksum.low,
+      epoch.rawValue, position.rawValue, commit, greatestMilliseconds, now, collected.rawValue, checksum.high,
+      checksum.low,
     ]
     for (index, number) in numbers.enumerated() { update.bind(Int64(bitPattern: number), at: Int32(index + 1)) }
     try update.run()
