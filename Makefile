@@ -70,7 +70,12 @@ sanitize:
 	TSAN_OPTIONS='halt_on_error=1 exitcode=66' swift test $(THREADS) --filter 'Concurren'
 
 bench: dependencies
+	Scripts/install-dependencies gcc libc6-dev
 	swift build $(RELEASE) --product TomboloBenchmarks
+	swift build $(RELEASE) --product tombolod
+	for name in raw_e2e raw_store raw_inrow; do \
+	  gcc -O2 -w Benchmarks/Raw/$$name.c -o "$$(swift build $(RELEASE) --show-bin-path)/$$name" \
+	    -lsqlite3 -lmicrohttpd -lcurl -lpthread || exit 1; done
 	"$$(swift build $(RELEASE) --show-bin-path)/TomboloBenchmarks" $(BENCH)
 
 clean:

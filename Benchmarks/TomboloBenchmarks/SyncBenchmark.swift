@@ -1,0 +1,201 @@
+import Foundation
+import Tombolo
+import TomboloClient
+import TomboloProtocol
+
+/// The loop A → server → B over loopback: real daemon, real transport, real stores; the raw parts beside it in the same run.
+struct SyncBenchmark {
+  let count: Int
+  /// The folder with `tombolod` and `raw_e2e`.
+  let programs: URL
+
+  struct Row: Sendable {
+    let name: String
+    let milliseconds: Double
+    let rawMilliseconds: Double?
+  }
+
+  static let document = SchemaDocument(
+    name: "Bench", version: SchemaVersion(1, 0, 0),
+    entities: [
+      SchemaEntity(
+        name: "Book",
+        attributes: [
+          SchemaAttribute(name: "author", type: .string, defaultValue: .constant(.text(""))),
+          SchemaAttribute(name: "createdAt", type: .date, defaultValue: .constant(.real(0))),
+          SchemaAttribute(name: "isFinished", type: .bool, defaultValue: .constant(.integer(0))),
+          SchemaAttribute(name: "title", type: .string, defaultValue: .constant(.text(""))),
+          SchemaAttribute(name: "updatedAt", type: .date, defaultValue: .constant(.real(0))),
+        ], indexes: [SchemaIndex(attributes: ["createdAt"])])
+    ])
+
+  func run() throws -> [Row] {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "tombolo-bench-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let raw = try runRaw(in: folder)
+    let server = try Server(in: folder, programs: programs)
+    defer { server.stop() }
+
+    let a = try replica("a", in: folder, server)
+    let ids = try insert(into: a)
+    var rows: [Row] = []
+    rows.append(Row(name: "push", milliseconds: try timed { try sync(a, server) }, rawMilliseconds: raw["push"]))
+    let b = try replica("b", in: folder, server)
+    rows.append(Row(name: "pull", milliseconds: try timed { try sync(b, server) }, rawMilliseconds: raw["pull"]))
+    try update(a, ids)
+    rows.append(
+      Row(
+        name: "push of one field each", milliseconds: try timed { try sync(a, server) }, rawMilliseconds: raw["push2"]))
+    rows.append(
+      Row(
+        name: "pull of one field each", milliseconds: try timed { try sync(b, server) }, rawMilliseconds: raw["pull2"]))
+    let sums = (try a.checksum(), try b.checksum())
+    guard sums.0 == sums.1 else { throw BenchmarkFailure("the replicas differ after the sync") }
+    return rows
+  }
+
+  private func timed(_ body: () throws -> Void) rethrows -> Double {
+    let duration = try ContinuousClock().measure(body)
+    return Double(duration.components.seconds) * 1000 + Double(duration.components.attoseconds) / 1e15
+  }
+
+  private func replica(_ name: String, in folder: URL, _ server: Server) throws -> Store {
+    let options = Store.Options(clock: SystemClock(), randomness: SystemRandomness())
+    let store = try Store(
+      .file(path: folder.appending(path: "\(name).store").path), document: Self.document, options: options)
+    try store.setRemote(server.url, tokenFile: nil)
+    return store
+  }
+
+  private func insert(into store: Store) throws -> [RecordID] {
+    guard let book = store.schema.entity("Book") else { throw BenchmarkFailure("no entity Book") }
+    var ids: [RecordID] = []
+    ids.reserveCapacity(count)
+    for start in stride(from: 0, to: count, by: 5000) {
+      try store.save { writer in
+        for number in start..<min(start + 5000, count) {
+          let id = store.makeRecordID()
+          let row = try row(number, for: book)
+          try writer.insert(book, id, assigned: ColumnSet(upTo: book.columns.count), from: row)
+          ids.append(id)
+        }
+      }
+    }
+    return ids
+  }
+
+  /// The same texts and numbers as the raw program's generator, as far as their sizes go.
+  private func row(_ number: Int, for book: EntityPlan) throws -> ValueRow {
+    let created = 700_000_000 + Double(number)
+    let values: [String: Value] = [
+      "title": .text("The Long Road, Vol. \(1_000_000_000 + number)"),
+      "author": .text("Author Name \(10_000_000 + number % 5000)"), "isFinished": .integer(Int64(number & 1)),
+      "createdAt": .real(created), "updatedAt": .real(created + 1000),
+    ]
+    return try ValueRow(book, values)
+  }
+
+  private func update(_ store: Store, _ ids: [RecordID]) throws {
+    guard let book = store.schema.entity("Book"), let title = book.column("title") else {
+      throw BenchmarkFailure("no title")
+    }
+    var changed = ColumnSet()
+    changed.insert(title.position)
+    for start in stride(from: 0, to: count, by: 5000) {
+      try store.save { writer in
+        for number in start..<min(start + 5000, count) {
+          let row = try ValueRow(book, ["title": .text("A Shorter Road, No. \(1_000_000_000 + number)")])
+          try writer.update(book, ids[number], changed: changed, from: row)
+        }
+      }
+    }
+  }
+
+  private func sync(_ store: Store, _ server: Server) throws {
+    let driver = SyncDriver(
+      store: store, token: server.token, transport: CurlTransport(), sleeper: SemaphoreSleeper(),
+      randomness: SystemRandomness())
+    _ = try driver.run()
+  }
+
+  /// The raw program prints a JSON line a phase.
+  private func runRaw(in folder: URL) throws -> [String: Double] {
+    let program = programs.appending(path: "raw_e2e")
+    guard FileManager.default.isExecutableFile(atPath: program.path) else { return [:] }
+    let port = "18447"
+    let server = Process()
+    server.executableURL = program
+    server.arguments = ["server", port, folder.appending(path: "raw-s").path]
+    try server.run()
+    defer {
+      server.terminate()
+      server.waitUntilExit()
+    }
+    usleep(300_000)
+    let client = Process()
+    let output = Pipe()
+    client.executableURL = program
+    client.arguments = [
+      "client", port, folder.appending(path: "raw-a").path, folder.appending(path: "raw-b").path, "5000", "\(count)",
+    ]
+    client.standardOutput = output
+    client.standardError = FileHandle.nullDevice
+    try client.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    client.waitUntilExit()
+    var result: [String: Double] = [:]
+    for line in text.split(separator: "\n") {
+      guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+        let name = object["w"] as? String, let seconds = object["sec"] as? Double
+      else { continue }
+      result[name] = seconds * 1000
+    }
+    return result
+  }
+
+  /// A daemon of the run's own.
+  private final class Server {
+    let url: String
+    let token: String
+    private let process = Process()
+
+    init(in folder: URL, programs: URL) throws {
+      let program = programs.appending(path: "tombolod")
+      let data = folder.appending(path: "server").path
+      let tokenFile = folder.appending(path: "token")
+      let create = Process()
+      create.executableURL = program
+      create.arguments = [
+        "token", "create", "--data", data, "--store", "bench", "--role", "owner", "--out", tokenFile.path,
+      ]
+      create.standardOutput = FileHandle.nullDevice
+      try create.run()
+      create.waitUntilExit()
+      token = try String(contentsOf: tokenFile, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+      let port = folder.appending(path: "port")
+      process.executableURL = program
+      process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--port-file", port.path]
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      var text = ""
+      for _ in 0..<2000 where text.isEmpty {
+        text = (try? String(contentsOf: port, encoding: .utf8)) ?? ""
+        if text.isEmpty { usleep(5000) }
+      }
+      guard !text.isEmpty else { throw BenchmarkFailure("the daemon did not start") }
+      url = "http://127.0.0.1:\(text.trimmingCharacters(in: .whitespacesAndNewlines))/v1/stores/bench"
+    }
+
+    func stop() {
+      process.terminate()
+      process.waitUntilExit()
+    }
+  }
+}
+
+struct BenchmarkFailure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
