@@ -10,7 +10,26 @@ package enum MergeEngine {
     _ changeSet: ChangeSet, from replica: ReplicaID, at position: FeedPosition, into reader: Reader,
     context: MergeContext
   ) throws -> MergeEffects {
-    preconditionFailure("not built yet")
+    if let answered = try answeredBefore(changeSet, from: replica, reader: reader, context: context) { return answered }
+    let latest = max(context.now + context.aheadMillisecondsMax, context.greatestMilliseconds)
+    let admission = MergeAdmission(changeSet: changeSet, schema: context.schema)
+    guard changeSet.stamp.clock.milliseconds <= latest, admission.isAboveItsBases else {
+      return MergeEffects(verdict: .clockSkew, greatestMilliseconds: context.greatestMilliseconds)
+    }
+    let session = MergeSession(
+      reader: reader, schema: context.schema, rules: context.rules, position: position, replica: replica,
+      changeSet: changeSet)
+    do {
+      try admission.validate()
+      try checkDependencies(admission, reader: reader)
+      return try run(session, context: context)
+    } catch let refusal as MergeAdmission.Refusal {
+      return try refuse(refusal, admission, reader: reader, context: context)
+    } catch let rejection as UniqueRejection {
+      let refusal = MergeAdmission.Refusal(
+        code: .uniqueViolation, message: "Another record has the same value of \(rejection.key) already.")
+      return try refuse(refusal, admission, reader: reader, context: context)
+    }
   }
 
   /// What a pull since `base` delivers of a record: only the fields that changed since, references as readers get
@@ -18,6 +37,92 @@ package enum MergeEngine {
   package static func item<Reader: MergeReader>(
     for record: MergeRecord, since base: FeedPosition, reader: Reader, schema: MergeSchema
   ) throws -> FeedItem {
-    preconditionFailure("not built yet")
+    try MergeFeed(reader: reader, schema: schema).item(for: record, since: base)
+  }
+
+  /// The answer to a save that was processed before, under this number or another, or that is not the next one.
+  private static func answeredBefore<Reader: MergeReader>(
+    _ changeSet: ChangeSet, from replica: ReplicaID, reader: Reader, context: MergeContext
+  ) throws -> MergeEffects? {
+    let nothing = { (verdict: PushAnswer.Verdict) in
+      MergeEffects(verdict: verdict, greatestMilliseconds: context.greatestMilliseconds)
+    }
+    let highest = try reader.highestSave(of: replica)
+    if changeSet.number <= highest {
+      guard let earlier = try reader.processed(changeSet.number, of: replica), earlier.id == changeSet.id else {
+        return nothing(.copiedReplica)
+      }
+      return nothing(earlier.stamp == changeSet.stamp ? earlier.verdict : earlier.answerAgain)
+    }
+    guard changeSet.number == highest.next else { return nothing(.gap(expected: highest.next)) }
+    guard context.rules.savesHaveIdentity, let known = try reader.processed(changeSet.id) else { return nil }
+    var effects = nothing(known.answerAgain)
+    effects.processed = ProcessedSave(id: changeSet.id, verdict: known.answerAgain, stamp: known.stamp)
+    return effects
+  }
+
+  private static func checkDependencies<Reader: MergeReader>(_ admission: MergeAdmission, reader: Reader) throws {
+    let created = Set(admission.created)
+    for id in admission.named.sorted() where !created.contains(id) {
+      if try reader.isRefused(id), try reader.record(id) == nil {
+        throw MergeAdmission.Refusal(
+          code: .dependsOnRefused, message: "The save touches record \(id), whose creation was refused.")
+      }
+    }
+  }
+
+  private static func refuse<Reader: MergeReader>(
+    _ refusal: MergeAdmission.Refusal, _ admission: MergeAdmission, reader: Reader, context: MergeContext
+  ) throws -> MergeEffects {
+    let changeSet = admission.changeSet
+    let verdict = PushAnswer.Verdict.refused(code: refusal.code, message: refusal.message)
+    var effects = MergeEffects(
+      verdict: verdict, processed: ProcessedSave(id: changeSet.id, verdict: verdict, stamp: changeSet.stamp),
+      greatestMilliseconds: context.greatestMilliseconds)
+    effects.refusedRecords = admission.created
+    let session = MergeSession(
+      reader: reader, schema: context.schema, rules: context.rules, position: .start, replica: changeSet.stamp.replica,
+      changeSet: changeSet)
+    for case .update(let update) in changeSet.changes {
+      let id = try session.resolve(update.id)
+      for write in update.writes {
+        let key = RefusedWrite.Key(record: id, field: write.name, stamp: changeSet.stamp)
+        effects.refusedWrites.append(RefusedWrite(key: key, base: write.base))
+      }
+    }
+    return effects
+  }
+
+  private static func run<Reader: MergeReader>(
+    _ session: MergeSession<Reader>, context: MergeContext
+  ) throws -> MergeEffects {
+    let changeSet = session.changeSet
+    var fallen: [FallenPart] = []
+    for (index, change) in changeSet.changes.enumerated() {
+      let index = UInt32(index)
+      switch change {
+      case .create(let create):
+        if try !session.apply(create) { fallen.append(FallenPart(change: index)) }
+      case .update(let update):
+        for write in update.writes where try !session.apply(write, of: update) {
+          fallen.append(FallenPart(change: index, field: write.name))
+        }
+        for addition in update.additions where try !session.apply(addition, of: update) {
+          fallen.append(FallenPart(change: index, field: addition.name))
+        }
+      case .delete(let delete): try session.apply(delete)
+      case .link(let link):
+        if try !session.apply(link) { fallen.append(FallenPart(change: index)) }
+      }
+    }
+    try session.restoreIntegrity()
+    fallen += try session.fallenDeletes()
+    let verdict = PushAnswer.Verdict.accepted(fell: fallen)
+    var effects = MergeEffects(
+      verdict: verdict, processed: ProcessedSave(id: changeSet.id, verdict: verdict, stamp: changeSet.stamp),
+      greatestMilliseconds: max(context.greatestMilliseconds, changeSet.stamp.clock.milliseconds))
+    effects.usesPosition = true
+    try session.collect(into: &effects)
+    return effects
   }
 }

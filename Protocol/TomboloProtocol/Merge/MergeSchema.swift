@@ -5,11 +5,10 @@ package final class MergeSchema: Sendable {
 
   package init(_ resolved: ResolvedSchema) {
     self.resolved = resolved
-    var order: [String: Int] = [:]
     var entities: [String: Entity] = [:]
     for entity in resolved.document.entities {
       guard let entity = resolved.entity(entity.name) else { continue }
-      entities[entity.name] = Entity(entity, numbering: &order)
+      entities[entity.name] = Entity(entity)
     }
     self.entities = entities
   }
@@ -39,8 +38,10 @@ package final class MergeSchema: Sendable {
   }
 
   package struct Key: Sendable {
-    /// Tells the constraints of a schema apart, and orders them.
-    package let number: Int
+    /// Tells the constraints of a schema apart, the same in every version: a hash of ``name``.
+    package let tag: UInt64
+    /// `Entity(attribute,attribute)`, with the entity that declares it.
+    package let name: String
     package let places: [Int]
     package let onConflict: UniqueConflict
   }
@@ -56,7 +57,7 @@ package final class MergeSchema: Sendable {
     package let oneToOne: [Int]
     package let acyclic: [Int]
 
-    fileprivate init(_ entity: ResolvedEntity, numbering order: inout [String: Int]) {
+    fileprivate init(_ entity: ResolvedEntity) {
       name = entity.name
       var fields: [Field] = []
       for attribute in entity.attributes {
@@ -80,9 +81,8 @@ package final class MergeSchema: Sendable {
         let columns = constraint.attributes.compactMap { places[$0] }
         guard columns.count == constraint.attributes.count, !columns.isEmpty else { return nil }
         let text = declaring + "(" + constraint.attributes.joined(separator: ",") + ")"
-        let number = order[text] ?? order.count
-        order[text] = number
-        return Key(number: number, places: columns, onConflict: constraint.onConflict)
+        let tag = shortHash(Array(text.utf8), key: Array("tombolo uniqueid".utf8))
+        return Key(tag: tag, name: text, places: columns, onConflict: constraint.onConflict)
       }
       editWins = entity.concurrentDelete == .editWins
       references = fields.filter { $0.reference != nil }.map(\.place)

@@ -1,0 +1,176 @@
+/// The parts of a change set, one by one. Each returns whether the part stands.
+extension MergeSession {
+  func apply(_ create: Change.Create) throws -> Bool {
+    let stamp = changeSet.stamp
+    let id = try resolve(create.id)
+    guard let entity = schema.entity(create.entity) else { return false }
+    if let existing = try record(id) {
+      guard id == create.id, stamp > existing.incarnation else {
+        report(
+          .recordGone, to: replica, entity: create.entity, record: create.id, lost: Version(value: .null, stamp: stamp))
+        return false
+      }
+      try replaceIncarnation(of: existing, with: create)
+    } else {
+      try insert(MergeRecord(entity: create.entity, id: id, incarnation: stamp, fields: entity.absentFields))
+      try redeliverReferences(to: id)
+    }
+    let position = position
+    try modify(id) { record in
+      record.lifePosition = position
+      record.position = position
+    }
+    var given: [String: Change.InitialField] = [:]
+    for field in create.fields { given[field.name] = field }
+    for field in entity.fields {
+      guard let initial = given[field.name] else {
+        try set(field, of: id, to: Version(value: field.absent, stamp: .zero), isWritten: true)
+        continue
+      }
+      let isStamped = initial.isAssigned || !rules.unassignedHasZeroStamp
+      try set(field, of: id, to: Version(value: initial.value, stamp: isStamped ? stamp : .zero), isWritten: true)
+    }
+    return true
+  }
+
+  /// A create of an identity that exists: a later life of it, which takes nothing over.
+  private func replaceIncarnation(of existing: MergeRecord, with create: Change.Create) throws {
+    let position = position
+    if existing.isLiving {
+      for field in existing.fields where !field.stamp.isDerived && !field.stamp.isZero {
+        report(
+          .overwrittenIncarnation, entity: existing.entity, record: create.id, field: field.name,
+          lost: Version(value: field.value, stamp: field.stamp))
+      }
+    }
+    for link in try links(of: existing.id) {
+      set(MergeLink(key: link.key, isPresent: false, stamp: link.stamp, position: position))
+    }
+    let fields = schema.entity(create.entity)?.absentFields ?? []
+    let stamp = changeSet.stamp
+    try modify(existing.id) { record in
+      record.entity = create.entity
+      record.fields = fields
+      record.incarnation = stamp
+      record.answersTo = [MergeRecord.Incarnation(id: record.id, stamp: stamp)]
+      record.life = .living
+      record.causes = []
+      record.mergePosition = .start
+    }
+    try redeliverReferences(to: existing.id)
+  }
+
+  func apply(_ write: Change.FieldWrite, of update: Change.Update) throws -> Bool {
+    let new = Version(value: write.value, stamp: changeSet.stamp)
+    var base = write.base
+    let id = try resolve(update.id)
+    if rules.basesPassRefusedWrites {
+      while let earlier = try reader.refusedBase(.init(record: id, field: write.name, stamp: base)), earlier < base {
+        base = earlier
+      }
+    }
+    guard let found = try record(id), found.answers(to: update.id, update.incarnation),
+      let field = try entity(of: found).field(write.name)
+    else {
+      report(
+        .recordGone, to: replica, entity: update.entity, record: update.id, field: write.name, base: base, lost: new)
+      return false
+    }
+    let entity = try entity(of: found)
+    let before = self.field(field, of: found)
+    let current = Version(value: before.value, stamp: before.stamp)
+    if found.life == .deleted, entity.editWins, new.stamp > current.stamp {
+      try revive(id)
+    } else if !found.isLiving {
+      report(
+        .recordDeleted, to: replica, entity: update.entity, record: update.id, field: write.name, base: base, lost: new)
+      if !rules.tombstonesMerge { return false }
+    }
+    let standing = FieldMerge.fold(field.policy, of: field.type, current, new, rules: rules)
+    if !(try isSame(current.value, new.value, in: field)) {
+      reportLoser(of: new, base: base, over: current, standing: standing, field: field, update: update)
+    }
+    if standing != current {
+      let isOwn = standing.stamp == new.stamp && standing.value == new.value
+      try set(field, of: id, to: standing, replaced: isOwn ? write.replaced : before.replaced, isWritten: true)
+    }
+    return standing.value == write.value
+  }
+
+  /// Two edits that had not seen each other: tells the author of the one that does not stand.
+  private func reportLoser(
+    of new: Version, base: Stamp, over current: Version, standing: Version, field: MergeSchema.Field,
+    update: Change.Update
+  ) {
+    let isConcurrent =
+      field.policy == .firstWriter || field.policy == .lastWriter && !base.isSameWrite(as: current.stamp)
+    if isConcurrent {
+      let rule: ConflictRule = field.policy == .firstWriter ? .firstWriter : .laterEdit
+      if standing.stamp != new.stamp {
+        report(
+          rule, to: replica, entity: update.entity, record: update.id, field: field.name, base: base, lost: new,
+          standing: standing)
+      } else if current.stamp != .zero, !current.stamp.isDerived || !current.value.isNull {
+        report(rule, entity: update.entity, record: update.id, field: field.name, lost: current, standing: standing)
+      }
+    } else if standing.value != new.value, field.policy == .max || field.policy == .min {
+      report(
+        .extremum, to: replica, entity: update.entity, record: update.id, field: field.name, base: base, lost: new,
+        standing: standing)
+    }
+  }
+
+  private func isSame(_ a: Value, _ b: Value, in field: MergeSchema.Field) throws -> Bool {
+    if a == b { return true }
+    guard field.reference != nil, let x = a.reference, let y = b.reference else { return false }
+    return try resolve(x) == resolve(y)
+  }
+
+  func apply(_ addition: Change.CounterAddition, of update: Change.Update) throws -> Bool {
+    let lost = Version(value: .integer(addition.delta), stamp: changeSet.stamp)
+    let id = try resolve(update.id)
+    guard let found = try record(id), found.answers(to: update.id, update.incarnation),
+      let field = try entity(of: found).field(addition.name)
+    else {
+      report(.recordGone, to: replica, entity: update.entity, record: update.id, field: addition.name, lost: lost)
+      return false
+    }
+    if found.life == .deleted, try entity(of: found).editWins {
+      try revive(id)
+    } else if !found.isLiving {
+      report(.recordDeleted, to: replica, entity: update.entity, record: update.id, field: addition.name, lost: lost)
+      if !rules.tombstonesMerge { return false }
+    }
+    let before = self.field(field, of: found)
+    let sum = Version(
+      value: CounterMerge.sum(before.value, addition.delta), stamp: max(before.stamp, changeSet.stamp))
+    try set(field, of: id, to: sum, isWritten: true)
+    return true
+  }
+
+  func apply(_ change: Change.LinkChange) throws -> Bool {
+    let key = LinkKey(
+      relationship: change.link.relationship, source: try resolve(change.link.source),
+      target: try resolve(change.link.target))
+    guard try record(key.source) != nil, try record(key.target) != nil else {
+      let entity = schema.resolved.links[key.relationship]?.source ?? ""
+      report(
+        .recordGone, to: replica, entity: entity, record: change.link.source, base: change.base,
+        lost: Version(value: Value(reference: change.link.target), stamp: changeSet.stamp))
+      return false
+    }
+    if changeSet.stamp > (try link(key)?.stamp ?? .zero) {
+      set(MergeLink(key: key, isPresent: change.isPresent, stamp: changeSet.stamp, position: position))
+    }
+    return true
+  }
+}
+
+/// Counters merge by adding deltas, in any order.
+package enum CounterMerge {
+  /// The sum, which wraps around at 64 bits: the only addition that does not depend on the order.
+  package static func sum(_ total: Value, _ delta: Int64) -> Value {
+    if case .integer(let value) = total { return .integer(value &+ delta) }
+    return .integer(delta)
+  }
+}

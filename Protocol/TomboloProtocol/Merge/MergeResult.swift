@@ -1,0 +1,93 @@
+/// What a finished merge hands to the caller.
+extension MergeSession {
+  func collect(into effects: inout MergeEffects) throws {
+    for id in changed.sorted() {
+      guard let record = try record(id) else { continue }
+      var references: [RecordID] = []
+      let entity = try entity(of: record)
+      for place in entity.references {
+        if let target = field(entity.fields[place], of: record).value.reference, !references.contains(target) {
+          references.append(target)
+        }
+      }
+      effects.records.append(
+        MergeEffects.ChangedRecord(record: record, uniqueKeys: try uniqueKeys(of: record), references: references))
+      try addChecksum(of: record, to: &effects.checksumChange)
+    }
+    effects.links = changedLinks.values.sorted { $0.key < $1.key }
+    effects.conflicts = conflicts
+  }
+
+  /// The difference between what the record adds to the checksum now and what it added before.
+  private func addChecksum(of record: MergeRecord, to checksum: inout Checksum) throws {
+    let before = try original(record.id)
+    let old = try before.map { try MergeFeed(self, isOriginal: true).visibleFields(of: $0) } ?? [:]
+    let new = try MergeFeed(self, isOriginal: false).visibleFields(of: record)
+    for (name, version) in new where old[name] != version {
+      checksum.insert(record.id, name, version.value, version.stamp)
+    }
+    for (name, version) in old where new[name] != version {
+      checksum.remove(record.id, name, version.value, version.stamp)
+    }
+  }
+}
+
+/// A record as readers get it.
+struct MergeFeed {
+  private let record: (RecordID) throws -> MergeRecord?
+  private let schema: MergeSchema
+
+  init<Reader: MergeReader>(reader: Reader, schema: MergeSchema) {
+    record = { try reader.record($0) }
+    self.schema = schema
+  }
+
+  init<Reader: MergeReader>(_ session: MergeSession<Reader>, isOriginal: Bool) {
+    record = { isOriginal ? try session.original($0) : try session.record($0) }
+    schema = session.schema
+  }
+
+  /// The fields of a living record with references resolved, derived nils included; nothing for a dead one.
+  func visibleFields(of record: MergeRecord) throws -> [String: FieldMerge.Version] {
+    guard record.isLiving else { return [:] }
+    var visible: [String: FieldMerge.Version] = [:]
+    for field in record.fields { visible[field.name] = try version(of: field, in: record) }
+    return visible
+  }
+
+  func item(for record: MergeRecord, since base: FeedPosition) throws -> FeedItem {
+    guard record.isLiving else {
+      var survivor: Tombstone.Survivor?
+      if case .merged(let into) = record.life { survivor = into }
+      return .tombstone(
+        Tombstone(
+          entity: record.entity, id: record.id, incarnation: record.incarnation, survivor: survivor,
+          causes: record.life == .deleted ? record.causes : [], stamp: record.deathStamp))
+    }
+    var fields: [FieldState] = []
+    for field in record.fields where field.position > base {
+      let version = try version(of: field, in: record)
+      fields.append(FieldState(name: field.name, value: version.value, stamp: version.stamp))
+    }
+    return .record(
+      RecordState(
+        entity: record.entity, id: record.id, incarnation: record.incarnation, fields: fields,
+        isWhole: fields.count == record.fields.count))
+  }
+
+  private func version(of field: MergeField, in holder: MergeRecord) throws -> FieldMerge.Version {
+    let stored = FieldMerge.Version(value: field.value, stamp: field.stamp)
+    guard let named = field.value.reference,
+      let reference = schema.entity(holder.entity)?.field(field.name)?.reference
+    else { return stored }
+    var target = named
+    var seen: Set<RecordID> = []
+    while let survivor = try record(target)?.survivor, seen.insert(target).inserted { target = survivor }
+    let isGone = !(try record(target)?.isLiving ?? false)
+    if isGone || target == holder.id && reference.isAcyclic {
+      return FieldMerge.Version(value: .null, stamp: field.stamp.consequence)
+    }
+    if target == named { return stored }
+    return FieldMerge.Version(value: Value(reference: target), stamp: field.stamp.consequence)
+  }
+}
