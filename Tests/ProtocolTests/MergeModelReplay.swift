@@ -1,0 +1,162 @@
+import Foundation
+import Testing
+import TomboloProtocol
+
+/// Feeds the model's change sets to the engine and compares after each one.
+struct ModelReplay {
+  private(set) var runs = 0
+  private(set) var merges = 0
+  private var reader = MemoryMergeReader()
+  private var where_ = ""
+  /// The records as the model last showed them.
+  private var expected: [RecordID: MergeRecord] = [:]
+
+  mutating func take(_ line: JSONLine) throws {
+    switch try line.text("k") {
+    case "run": where_ = "mix \(try line.text("mix")), seed \(try line.number("seed"))"
+    case "start":
+      reader = MemoryMergeReader()
+      expected = [:]
+    case "merge": try merge(line)
+    case "collect": collect(try line.list("ids").compactMap { $0 as? String })
+    default:
+      runs += 1
+      try compareAll()
+    }
+  }
+
+  private mutating func collect(_ ids: [String]) {
+    for id in ids.map(ModelForm.id) {
+      #expect(reader.records[id]?.isCollectable(upTo: reader.head) ?? false, "\(where_)")
+      reader.records[id] = nil
+      expected[id] = nil
+    }
+  }
+
+  private mutating func merge(_ line: JSONLine) throws {
+    merges += 1
+    let changeSet = try ModelForm.changeSet(try JSONLine(line.object["cs"]))
+    let replica = ReplicaID(try line.number("rid"))
+    let context = MergeContext(
+      schema: MergeModelSchema.schema, now: try line.number("T"), greatestMilliseconds: reader.greatestMilliseconds,
+      aheadMillisecondsMax: 300)
+    let effects = try MergeEngine.merge(
+      changeSet, from: replica, at: reader.head.next, into: reader, context: context)
+    reader.apply(effects, of: changeSet, from: replica)
+    let place: Comment = "\(where_), save \(changeSet.number.rawValue) of replica \(replica.rawValue)"
+    try compareAnswer(effects.verdict, line.list("answer"), place)
+    #expect(reader.head.rawValue == (try line.number("seq")), place)
+    for any in try line.list("changed") {
+      let record = try ModelForm.record(try JSONLine(any))
+      expected[record.id] = record
+      compare(reader.records[record.id], record, place)
+    }
+    for changed in effects.records {
+      let record = changed.record
+      compare(record, try #require(expected[record.id], place), place)
+      #expect(try MergeRecord(decoding: record.encoded()) == record, place)
+    }
+    try compareLinks(line.list("links"), place)
+    try compareLog(effects.conflicts, line.list("log"), place)
+    try compareViews(line, place)
+    #expect(reader.checksum == (try wholeChecksum()), place)
+  }
+
+  private func compareAnswer(_ verdict: PushAnswer.Verdict, _ told: [Any], _ place: Comment) throws {
+    switch (verdict, told.first as? String) {
+    case (.accepted(let fell), "ok"):
+      let model = Set((told[1] as? [Any] ?? []).compactMap { ($0 as? NSNumber)?.uint32Value })
+      #expect(Set(fell.map(\.change)) == model, place)
+    case (.known(let stamp), "known"): #expect(stamp == (try ModelForm.stamp(told[1])), place)
+    case (.refused, "refused"), (.clockSkew, "skew"), (.gap, "gap"), (.copiedReplica, "clone"): break
+    default: Issue.record("answers \(verdict), the model \(told): \(place.rawValue)")
+    }
+  }
+
+  private func compare(_ record: MergeRecord?, _ model: MergeRecord, _ place: Comment) {
+    guard var record else {
+      Issue.record("the record \(model.id) is missing: \(place.rawValue)")
+      return
+    }
+    var model = model
+    let order = { (a: MergeRecord.Incarnation, b: MergeRecord.Incarnation) in (a.id, a.stamp) < (b.id, b.stamp) }
+    record.answersTo.sort(by: order)
+    model.answersTo.sort(by: order)
+    record.fields.sort { $0.name < $1.name }
+    model.fields.sort { $0.name < $1.name }
+    if record.isLiving { record.deathStamp = .zero }
+    #expect(record == model, place)
+  }
+
+  private func compareAll() throws {
+    #expect(Set(reader.records.keys) == Set(expected.keys), "\(where_)")
+    for (id, model) in expected { compare(reader.records[id], model, "\(where_), at the end") }
+  }
+
+  private func compareLinks(_ links: [Any], _ place: Comment) throws {
+    for any in links {
+      let parts = try #require(any as? [Any])
+      let key = LinkKey(
+        relationship: "P.tags", source: try ModelForm.id(parts[0]),
+        target: try ModelForm.id(parts[1]))
+      let model = MergeLink(
+        key: key, isPresent: try #require(parts[2] as? NSNumber).boolValue, stamp: try ModelForm.stamp(parts[3]),
+        position: try ModelForm.position(parts[4]))
+      #expect(reader.pairs[key] == model, place)
+    }
+  }
+
+  private static let rules: [String: String] = [
+    "lww": "later_edit", "first": "first_writer", "max": "extremum", "min": "extremum",
+    "record gone": "record_gone", "older incarnation": "record_gone", "record deleted": "record_deleted",
+    "overwritten by new incarnation": "overwritten_incarnation", "parent deleted": "parent_deleted",
+    "target gone": "target_deleted", "deny": "deny", "editWins": "edit_wins",
+    "delete did not see merge": "merge_unseen", "unique merge": "unique_merge", "one2one": "one_to_one",
+    "cycle": "cycle",
+  ]
+
+  private func compareLog(_ entries: [ConflictEntry], _ log: [Any], _ place: Comment) throws {
+    let model = try log.map { any -> String in
+      let parts = try #require(any as? [Any])
+      let name = try #require(parts[2] as? String)
+      let rule = try #require(Self.rules[name])
+      let who = try #require(parts[0] as? NSNumber).uint64Value
+      let id = try ModelForm.id(parts[3])
+      return "\(who) \(rule) \(id) \(parts[4] as? String ?? "-") \(try ModelForm.stamp(parts[1]))"
+    }
+    let own = entries.map { entry in
+      "\(entry.replica.rawValue) \(entry.rule.rawValue) \(entry.record) \(entry.field ?? "-") \(entry.lost.stamp)"
+    }
+    #expect(own.sorted() == model.sorted(), place)
+    #expect(Set(entries.map(\.id)).count == entries.count, place)
+  }
+
+  /// References as readers get them.
+  private func compareViews(_ line: JSONLine, _ place: Comment) throws {
+    for (name, any) in try JSONLine(line.object["view"]).object {
+      let record = try #require(reader.records[ModelForm.id(name)], place)
+      let item = try MergeEngine.item(for: record, since: .start, reader: reader, schema: MergeModelSchema.schema)
+      guard case .record(let state) = item else {
+        Issue.record("\(name) is not delivered as living: \(place.rawValue)")
+        continue
+      }
+      #expect(state.isWhole, place)
+      for (field, any) in try JSONLine(any).object {
+        let parts = try #require(any as? [Any])
+        let shown = state.fields.first { $0.name == field }
+        #expect(shown?.value == (try ModelForm.value(parts[0], isReference: true)), place)
+        #expect(shown?.stamp == (try ModelForm.stamp(parts[1])), place)
+      }
+    }
+  }
+
+  private func wholeChecksum() throws -> Checksum {
+    var sum = Checksum()
+    for record in reader.records.values where record.isLiving {
+      let item = try MergeEngine.item(for: record, since: .start, reader: reader, schema: MergeModelSchema.schema)
+      guard case .record(let state) = item else { continue }
+      for field in state.fields { sum.insert(record.id, field.name, field.value, field.stamp) }
+    }
+    return sum
+  }
+}
