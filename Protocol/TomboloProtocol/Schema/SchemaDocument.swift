@@ -172,7 +172,7 @@ package enum UniqueConflict: String, Hashable, Sendable, CaseIterable {
 }
 
 package struct SchemaIndex: Hashable, Sendable {
-  package enum Kind: String, Hashable, Sendable { case binary, rtree }
+  package enum Kind: String, Hashable, Sendable, CaseIterable { case binary, rtree }
   /// In the declared order.
   package var attributes: [String]
   package var kind: Kind
