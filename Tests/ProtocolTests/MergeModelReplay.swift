@@ -6,14 +6,23 @@ import TomboloProtocol
 struct ModelReplay {
   private(set) var runs = 0
   private(set) var merges = 0
+  /// Where the two differ, the first hundred.
+  private(set) var differences: [String] = []
+  private let rules: MergeRules
   private var reader = MemoryMergeReader()
-  private var where_ = ""
+  private var script = ""
   /// The records as the model last showed them.
   private var expected: [RecordID: MergeRecord] = [:]
 
+  init(rules: MergeRules = MergeRules()) { self.rules = rules }
+
+  private mutating func check(_ holds: Bool, _ what: @autoclosure () -> String, _ place: String) {
+    if !holds, differences.count < 100 { differences.append("\(what()): \(place)") }
+  }
+
   mutating func take(_ line: JSONLine) throws {
     switch try line.text("k") {
-    case "run": where_ = "mix \(try line.text("mix")), seed \(try line.number("seed"))"
+    case "run": script = "mix \(try line.text("mix")), seed \(try line.number("seed"))"
     case "start":
       reader = MemoryMergeReader()
       expected = [:]
@@ -27,7 +36,7 @@ struct ModelReplay {
 
   private mutating func collect(_ ids: [String]) {
     for id in ids.map(ModelForm.id) {
-      #expect(reader.records[id]?.isCollectable(upTo: reader.head) ?? false, "\(where_)")
+      check(reader.records[id]?.isCollectable(upTo: reader.head) ?? false, "tombstone of \(id)", script)
       reader.records[id] = nil
       expected[id] = nil
     }
@@ -38,14 +47,15 @@ struct ModelReplay {
     let changeSet = try ModelForm.changeSet(try JSONLine(line.object["cs"]))
     let replica = ReplicaID(try line.number("rid"))
     let context = MergeContext(
-      schema: MergeModelSchema.schema, now: try line.number("T"), greatestMilliseconds: reader.greatestMilliseconds,
+      schema: MergeModelSchema.schema, rules: rules, now: try line.number("T"),
+      greatestMilliseconds: reader.greatestMilliseconds,
       aheadMillisecondsMax: 300)
     let effects = try MergeEngine.merge(
       changeSet, from: replica, at: reader.head.next, into: reader, context: context)
     reader.apply(effects, of: changeSet, from: replica)
-    let place: Comment = "\(where_), save \(changeSet.number.rawValue) of replica \(replica.rawValue)"
+    let place: String = "\(script), save \(changeSet.number.rawValue) of replica \(replica.rawValue)"
     try compareAnswer(effects.verdict, line.list("answer"), place)
-    #expect(reader.head.rawValue == (try line.number("seq")), place)
+    check(reader.head.rawValue == (try line.number("seq")), "head", place)
     for any in try line.list("changed") {
       let record = try ModelForm.record(try JSONLine(any))
       expected[record.id] = record
@@ -53,29 +63,33 @@ struct ModelReplay {
     }
     for changed in effects.records {
       let record = changed.record
-      compare(record, try #require(expected[record.id], place), place)
-      #expect(try MergeRecord(decoding: record.encoded()) == record, place)
+      if let model = expected[record.id] {
+        compare(record, model, place)
+      } else {
+        check(false, "a record that the model does not have", place)
+      }
+      check(try MergeRecord(decoding: record.encoded()) == record, "payload of \(record.id)", place)
     }
     try compareLinks(line.list("links"), place)
     try compareLog(effects.conflicts, line.list("log"), place)
     try compareViews(line, place)
-    #expect(reader.checksum == (try wholeChecksum()), place)
+    check(reader.checksum == (try wholeChecksum()), "checksum", place)
   }
 
-  private func compareAnswer(_ verdict: PushAnswer.Verdict, _ told: [Any], _ place: Comment) throws {
+  private mutating func compareAnswer(_ verdict: PushAnswer.Verdict, _ told: [Any], _ place: String) throws {
     switch (verdict, told.first as? String) {
     case (.accepted(let fell), "ok"):
       let model = Set((told[1] as? [Any] ?? []).compactMap { ($0 as? NSNumber)?.uint32Value })
-      #expect(Set(fell.map(\.change)) == model, place)
-    case (.known(let stamp), "known"): #expect(stamp == (try ModelForm.stamp(told[1])), place)
+      check(Set(fell.map(\.change)) == model, "fallen parts", place)
+    case (.known(let stamp), "known"): check(stamp == (try ModelForm.stamp(told[1])), "known stamp", place)
     case (.refused, "refused"), (.clockSkew, "skew"), (.gap, "gap"), (.copiedReplica, "clone"): break
-    default: Issue.record("answers \(verdict), the model \(told): \(place.rawValue)")
+    default: check(false, "answers \(verdict), the model \(told)", place)
     }
   }
 
-  private func compare(_ record: MergeRecord?, _ model: MergeRecord, _ place: Comment) {
+  private mutating func compare(_ record: MergeRecord?, _ model: MergeRecord, _ place: String) {
     guard var record else {
-      Issue.record("the record \(model.id) is missing: \(place.rawValue)")
+      check(false, "the record \(model.id) is missing", place)
       return
     }
     var model = model
@@ -85,15 +99,15 @@ struct ModelReplay {
     record.fields.sort { $0.name < $1.name }
     model.fields.sort { $0.name < $1.name }
     if record.isLiving { record.deathStamp = .zero }
-    #expect(record == model, place)
+    check(record == model, "record \(record) is not \(model)", place)
   }
 
-  private func compareAll() throws {
-    #expect(Set(reader.records.keys) == Set(expected.keys), "\(where_)")
-    for (id, model) in expected { compare(reader.records[id], model, "\(where_), at the end") }
+  private mutating func compareAll() throws {
+    check(Set(reader.records.keys) == Set(expected.keys), "the set of records", script)
+    for (id, model) in expected { compare(reader.records[id], model, "\(script), at the end") }
   }
 
-  private func compareLinks(_ links: [Any], _ place: Comment) throws {
+  private mutating func compareLinks(_ links: [Any], _ place: String) throws {
     for any in links {
       let parts = try #require(any as? [Any])
       let key = LinkKey(
@@ -102,7 +116,7 @@ struct ModelReplay {
       let model = MergeLink(
         key: key, isPresent: try #require(parts[2] as? NSNumber).boolValue, stamp: try ModelForm.stamp(parts[3]),
         position: try ModelForm.position(parts[4]))
-      #expect(reader.pairs[key] == model, place)
+      check(reader.pairs[key] == model, "link \(model)", place)
     }
   }
 
@@ -115,7 +129,7 @@ struct ModelReplay {
     "cycle": "cycle",
   ]
 
-  private func compareLog(_ entries: [ConflictEntry], _ log: [Any], _ place: Comment) throws {
+  private mutating func compareLog(_ entries: [ConflictEntry], _ log: [Any], _ place: String) throws {
     let model = try log.map { any -> String in
       let parts = try #require(any as? [Any])
       let name = try #require(parts[2] as? String)
@@ -127,30 +141,30 @@ struct ModelReplay {
     let own = entries.map { entry in
       "\(entry.replica.rawValue) \(entry.rule.rawValue) \(entry.record) \(entry.field ?? "-") \(entry.lost.stamp)"
     }
-    #expect(own.sorted() == model.sorted(), place)
-    #expect(Set(entries.map(\.id)).count == entries.count, place)
+    check(own.sorted() == model.sorted(), "entries \(own), the model's \(model)", place)
+    check(Set(entries.map(\.id)).count == entries.count, "names of entries", place)
   }
 
   /// References as readers get them.
-  private func compareViews(_ line: JSONLine, _ place: Comment) throws {
+  private mutating func compareViews(_ line: JSONLine, _ place: String) throws {
     for (name, any) in try JSONLine(line.object["view"]).object {
-      let record = try #require(reader.records[ModelForm.id(name)], place)
+      let record = try #require(reader.records[ModelForm.id(name)], "\(place)")
       let item = try MergeEngine.item(for: record, since: .start, reader: reader, schema: MergeModelSchema.schema)
       guard case .record(let state) = item else {
-        Issue.record("\(name) is not delivered as living: \(place.rawValue)")
+        check(false, "\(name) is not delivered as living", place)
         continue
       }
-      #expect(state.isWhole, place)
+      check(state.isWhole, "whole", place)
       for (field, any) in try JSONLine(any).object {
         let parts = try #require(any as? [Any])
         let shown = state.fields.first { $0.name == field }
-        #expect(shown?.value == (try ModelForm.value(parts[0], isReference: true)), place)
-        #expect(shown?.stamp == (try ModelForm.stamp(parts[1])), place)
+        check(shown?.value == (try ModelForm.value(parts[0], isReference: true)), "shown \(field)", place)
+        check(shown?.stamp == (try ModelForm.stamp(parts[1])), "stamp of \(field)", place)
       }
     }
   }
 
-  private func wholeChecksum() throws -> Checksum {
+  private mutating func wholeChecksum() throws -> Checksum {
     var sum = Checksum()
     for record in reader.records.values where record.isLiving {
       let item = try MergeEngine.item(for: record, since: .start, reader: reader, schema: MergeModelSchema.schema)
