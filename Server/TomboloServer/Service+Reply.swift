@@ -129,9 +129,13 @@ extension Service {
   // MARK: Failures
 
   /// The response to a request whose group could not be committed.
-  func failure(for request: ServiceRequest) -> ServiceResponse {
+  func groupFailure(for request: ServiceRequest) -> ServiceResponse { failureResponse(nil, for: request) }
+
+  /// Nil is a fault that was logged already.
+  func failureResponse(_ error: (any Error)?, for request: ServiceRequest) -> ServiceResponse {
     let requestID = ReplicaID(options.randomness.next()).description
-    var response = failure(TomboloError.internalFault(requestID: requestID), for: request, requestID: requestID)
+    let error = error ?? TomboloError.internalFault(requestID: requestID)
+    var response = failure(error, for: request, requestID: requestID)
     stamp(&response, requestID: requestID)
     return response
   }

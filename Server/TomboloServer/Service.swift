@@ -47,7 +47,7 @@ package final class Service: @unchecked Sendable {
         groups[name, default: Group(file: file)].indexes.append(index)
       }
       for group in groups.sorted(by: { $0.key < $1.key }).map(\.value) { commit(group, of: batch, into: &replies) }
-      return replies.enumerated().map { index, reply in reply ?? .response(failure(for: batch[index])) }
+      return replies.enumerated().map { index, reply in reply ?? .response(groupFailure(for: batch[index])) }
     }
   }
 
@@ -65,7 +65,7 @@ package final class Service: @unchecked Sendable {
       for (index, answer) in zip(group.indexes, answers) { replies[index] = answer }
     } catch {
       log(error, requestID: "group")
-      for index in group.indexes { replies[index] = .response(failure(for: batch[index])) }
+      for index in group.indexes { replies[index] = .response(groupFailure(for: batch[index])) }
     }
   }
 
@@ -77,6 +77,11 @@ package final class Service: @unchecked Sendable {
   /// Asks again for a suspended pull: it waits on while there is nothing new and its time is not up.
   package func resume(_ poll: LongPoll) -> ServiceReply {
     lock.withLock { _ in reply(to: poll.request, since: poll) }
+  }
+
+  /// The answer to a request whose own failure the listener has found out; counted like every other.
+  func failure(_ error: any Error, for request: ServiceRequest) -> ServiceResponse {
+    lock.withLock { _ in failureResponse(error, for: request) }
   }
 
   // MARK: Stores
@@ -122,6 +127,21 @@ package final class Service: @unchecked Sendable {
         store: store, role: role, name: name, randomness: options.randomness, clock: options.clock,
         limit: options.limits.tokensMax
       ).secret
+    }
+  }
+
+  /// Writes what was only noted (who polled, and when), and closes the stores. A service that is dropped without it, as
+  /// by a crash, loses nothing else.
+  package func close() {
+    lock.withLock { _ in
+      for file in stores.values {
+        do {
+          try file.transaction {}
+        } catch {
+          log(error, requestID: "close")
+        }
+      }
+      stores.removeAll()
     }
   }
 

@@ -1,0 +1,22 @@
+import TomboloProtocol
+
+/// What only a listener needs.
+extension Service {
+  /// Makes the data directory, so that it can be locked before anything in it is opened.
+  /// - Throws: `data_directory_unusable`.
+  package static func makeDirectory(_ directory: String) throws { try DataDirectory.make(directory, vfs: nil) }
+
+  /// The answer to a request whose body a listener did not read to its end.
+  package func refusal(of request: ServiceRequest, bytesMax: Int) -> ServiceResponse {
+    failure(TomboloError.requestTooLarge(limit: bytesMax), for: request)
+  }
+
+  /// ``collectTombstones()`` for a caller that has nobody to tell of a failure.
+  package func collectTombstonesAndLog() {
+    do {
+      try collectTombstones()
+    } catch {
+      options.log("collecting tombstones: \(error)")
+    }
+  }
+}

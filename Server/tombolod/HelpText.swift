@@ -1,0 +1,56 @@
+enum HelpText {
+  static let program = """
+    tombolod: the sync server of Tombolo
+
+    usage:
+      tombolod serve --data DIR [--listen HOST:PORT] [--port-file FILE] [--threads N] [--verbose]
+      tombolod token create --data DIR --store NAME --role owner|writer|reader [--name TEXT] [--out FILE]
+      tombolod token list --data DIR [--store NAME]
+      tombolod token revoke --data DIR ID
+
+    '--help' after a command explains it. Exit status: 0 done, 1 failed, 64 not understood.
+    """
+
+  static let serve = """
+    usage: tombolod serve --data DIR [--listen HOST:PORT] [--port-file FILE] [--threads N] [--verbose]
+
+    Serves the stores in DIR, which is made if it does not exist, until SIGTERM or SIGINT; requests under way are
+    finished first. One process serves a directory.
+
+      --data DIR            where tokens and stores are kept
+      --listen HOST:PORT    the address to listen on; port 0 takes a free one (default 127.0.0.1:8440)
+      --port-file FILE      writes the port there, whole, once it listens
+      --threads N           threads for connections, 1 to 64 (default 2)
+      --verbose             a line about each request on standard error
+    """
+
+  static let token = """
+    usage: tombolod token create|list|revoke …
+
+    Makes, lists and revokes the tokens with which replicas identify themselves; works while the server runs.
+    """
+
+  static let tokenCreate = """
+    usage: tombolod token create --data DIR --store NAME --role owner|writer|reader [--name TEXT] [--out FILE]
+
+    Prints a new token, once: only a hash of it is kept. The store need not exist yet; an owner's first sync makes it.
+
+      --data DIR       the server's data directory
+      --store NAME     the one store that the token is good for
+      --role ROLE      owner: everything, and tokens; writer: pull and push; reader: pull
+      --name TEXT      whose it is, for lists
+      --out FILE       writes the token to FILE, readable by its owner only, instead of printing it
+    """
+
+  static let tokenList = """
+    usage: tombolod token list --data DIR [--store NAME]
+
+    Lists tokens by their ids, revoked ones included; the tokens themselves are not kept.
+    """
+
+  static let tokenRevoke = """
+    usage: tombolod token revoke --data DIR ID
+
+    Ends the validity of a token, from the next request on. 'tombolod token list' shows the ids.
+    """
+}

@@ -1,0 +1,72 @@
+import Foundation
+import TomboloProtocol
+import TomboloServer
+
+/// `tombolod token …`: works on the control store directly, beside a running server.
+enum TokenCommand {
+  static func run(_ words: [String]) throws -> Int32 {
+    let rest = Array(words.dropFirst())
+    switch words.first {
+    case "create": return try create(rest)
+    case "list": return try list(rest)
+    case "revoke": return try revoke(rest)
+    case "--help", "-h":
+      print(HelpText.token)
+      return 0
+    default:
+      throw TomboloError(
+        .usage, "'tombolod token' needs one of create, list and revoke.", remedy: "See 'tombolod token --help'.")
+    }
+  }
+
+  private static func create(_ words: [String]) throws -> Int32 {
+    let arguments = try Arguments(words, options: ["data", "store", "role", "name", "out"])
+    if arguments.asksForHelp { return help(HelpText.tokenCreate) }
+    try arguments.requireNothingElse()
+    guard let role = Role(rawValue: try arguments.required("role")) else {
+      throw TomboloError(.usage, "The role is none of owner, writer and reader.", remedy: "Give one of the three.")
+    }
+    let control = try ControlStore(directory: try arguments.required("data"))
+    // The file first: a token that was made and could not be handed over would stay valid and unknown.
+    let output = try arguments.values["out"].map { try PrivateFile(path: $0) }
+    let (secret, record) = try control.createToken(
+      store: try arguments.required("store"), role: role, name: arguments.values["name"] ?? "",
+      randomness: SystemRandomness(), clock: SystemClock(), limit: ServiceLimits().tokensMax)
+    if let output {
+      try output.write(secret + "\n")
+      FileHandle.standardError.write(Data("token \(record.id) for store \(record.store), \(role.rawValue)\n".utf8))
+    } else {
+      print(secret)
+    }
+    return 0
+  }
+
+  private static func list(_ words: [String]) throws -> Int32 {
+    let arguments = try Arguments(words, options: ["data", "store"])
+    if arguments.asksForHelp { return help(HelpText.tokenList) }
+    try arguments.requireNothingElse()
+    let control = try ControlStore(directory: try arguments.required("data"))
+    for token in try control.tokens(store: arguments.values["store"]) {
+      let state = token.revoked == nil ? "valid" : "revoked"
+      print([token.id, token.store, token.role.rawValue, state, token.name].joined(separator: "\t"))
+    }
+    return 0
+  }
+
+  private static func revoke(_ words: [String]) throws -> Int32 {
+    let arguments = try Arguments(words, options: ["data"])
+    if arguments.asksForHelp { return help(HelpText.tokenRevoke) }
+    try arguments.requireNothingElse(count: 1)
+    let control = try ControlStore(directory: try arguments.required("data"))
+    guard try control.revokeToken(id: arguments.rest[0], store: nil, clock: SystemClock()) else {
+      throw TomboloError(
+        .notFound, "There is no valid token '\(arguments.rest[0])'.", remedy: "'tombolod token list' shows the ids.")
+    }
+    return 0
+  }
+
+  private static func help(_ text: String) -> Int32 {
+    print(text)
+    return 0
+  }
+}
