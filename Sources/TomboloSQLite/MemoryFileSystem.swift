@@ -51,6 +51,7 @@ package final class MemoryFileSystem: @unchecked Sendable {
   private var failingOperation: UInt64?
   private var isDown = false
   private var capacity: Int?
+  private var ignoresSyncs = false
   private(set) var generation = 0
   private let methods: UnsafeMutablePointer<sqlite3_vfs>
   private let cName: UnsafeMutablePointer<CChar>
@@ -98,6 +99,9 @@ package final class MemoryFileSystem: @unchecked Sendable {
 
   /// Whether the power went as ``failAfter(operations:)`` had asked.
   package var hasFailed: Bool { locked { isDown } }
+
+  /// Makes the disk a liar: it confirms syncs and does nothing.
+  package func ignoreSyncs() { locked { ignoresSyncs = true } }
 
   /// The most bytes that all files together may have; nil for no limit. A write beyond fails with "disk full".
   package func limit(toBytes bytes: Int?) { locked { capacity = bytes } }
@@ -223,6 +227,7 @@ package final class MemoryFileSystem: @unchecked Sendable {
 
   func sync(_ handle: MemoryFileHandle) -> Int32 {
     guard isAlive(handle), spend() else { return MemoryFileFailure.sync }
+    guard !ignoresSyncs else { return SQLITE_OK }
     handle.file.sync()
     // As the unix VFS does for a file that it made.
     if !handle.file.isEntryDurable, handle.path != nil { syncDirectory() }

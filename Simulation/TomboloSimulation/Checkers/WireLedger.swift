@@ -1,0 +1,76 @@
+import TomboloProtocol
+
+/// What went over the wire and took effect, as an honest witness at the server's door has it: the oracle of the checkers.
+struct WireLedger {
+  struct Accepted {
+    var changeSet: ChangeSet
+    var replica: ReplicaID
+    /// How many were accepted before.
+    var order: Int
+    var fell: [FallenPart]
+  }
+
+  private(set) var accepted: [SaveID: Accepted] = [:]
+  /// In the order of acceptance.
+  private(set) var order: [SaveID] = []
+  private(set) var refused: [SaveID: ErrorCode] = [:]
+  /// Saves whose acceptance was only heard of later ("known"): the first answer never left the server.
+  private(set) var heardOf: Set<SaveID> = []
+  /// Records that were merged into others.
+  private(set) var survivors: [RecordID: RecordID] = [:]
+
+  init() {}
+
+  mutating func take(_ request: PushRequest, _ response: PushResponse) throws {
+    let sets = Dictionary(request.changeSets.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for answer in response.answers {
+      guard let set = sets[answer.save] else {
+        throw SimulationFailure(.exactlyOnce, "save \(answer.number.rawValue) was answered and not sent")
+      }
+      switch answer.verdict {
+      case .accepted(let fell):
+        guard accepted[set.id] == nil else {
+          throw SimulationFailure(.exactlyOnce, "save \(set.id) was taken twice")
+        }
+        guard refused[set.id] == nil else {
+          throw SimulationFailure(.determinism, "save \(set.id) was refused first and then taken")
+        }
+        note(set, from: request.introduction.replica, fell: fell)
+      case .known(let stamp):
+        guard accepted[set.id] == nil else { continue }
+        var set = set
+        set.stamp = stamp
+        heardOf.insert(set.id)
+        note(set, from: request.introduction.replica, fell: [])
+      case .refused(let code, _):
+        guard accepted[set.id] == nil else {
+          throw SimulationFailure(.noLostWrite, "save \(set.id) was taken first and then refused with \(code.rawValue)")
+        }
+        refused[set.id] = code
+      case .clockSkew, .gap, .copiedReplica, .fragmentStored: break
+      }
+    }
+  }
+
+  private mutating func note(_ set: ChangeSet, from replica: ReplicaID, fell: [FallenPart]) {
+    accepted[set.id] = Accepted(changeSet: set, replica: replica, order: order.count, fell: fell)
+    order.append(set.id)
+  }
+
+  mutating func take(_ page: Page) {
+    for case .tombstone(let tombstone) in page.items {
+      if let survivor = tombstone.survivor { survivors[tombstone.id] = survivor.id }
+    }
+  }
+
+  /// The record that an id stands for in the end.
+  func resolve(_ id: RecordID) -> RecordID {
+    var id = id
+    var steps = 0
+    while let next = survivors[id], steps < survivors.count {
+      id = next
+      steps += 1
+    }
+    return id
+  }
+}

@@ -1,0 +1,94 @@
+import Synchronization
+import Tombolo
+import TomboloClient
+import TomboloProtocol
+
+/// A replica's store with one defect of its own, for runs that have to notice it.
+final class FaultyReplica: ReplicaStoring {
+  private let store: Store
+  private let fault: PlantedFault
+  private let count = Atomic<UInt64>(0)
+
+  private init(_ store: Store, fault: PlantedFault) {
+    self.store = store
+    self.fault = fault
+  }
+
+  /// The store itself where the defect is none of a replica's.
+  static func wrapping(_ store: Store, fault: PlantedFault?) -> any ReplicaStoring {
+    guard let fault, fault.isOfReplica else { return store }
+    return FaultyReplica(store, fault: fault)
+  }
+
+  var document: SchemaDocument { store.document }
+  func replicaState() throws -> ReplicaState? { try store.replicaState() }
+
+  func outbox(recordsMax: Int, bytesMax: Int) throws -> [ChangeSet] {
+    var sets = try store.outbox(recordsMax: recordsMax, bytesMax: bytesMax)
+    for index in sets.indices {
+      switch fault {
+      case .newIdentityEachTime:
+        let number = count.add(1, ordering: .relaxed).newValue
+        let id = sets[index].id.record
+        sets[index].id = SaveID(RecordID(high: id.high &+ number, low: id.low))
+      case .sendsHalfASave where sets[index].changes.count > 1: sets[index].changes.removeLast()
+      default: break
+      }
+    }
+    return sets
+  }
+
+  func markAttempted(upTo number: SaveNumber) throws {
+    guard fault != .sendsBeforeMark else { return }
+    try store.markAttempted(upTo: number)
+  }
+
+  func take(_ response: PushResponse) throws -> PushOutcome {
+    guard fault == .newIdentityEachTime else { return try store.take(response) }
+    // The answers name identities that the store never gave: it is told about its own.
+    var response = response
+    let sets = try store.outbox(recordsMax: Int.max, bytesMax: Int.max)
+    for index in response.answers.indices {
+      guard let own = sets.first(where: { $0.number == response.answers[index].number }) else { continue }
+      response.answers[index].save = own.id
+    }
+    return try store.take(response)
+  }
+
+  func take(_ page: Page) throws -> PullOutcome {
+    var page = page
+    switch fault {
+    case .cursorBeforeData where count.add(1, ordering: .relaxed).newValue % 3 == 0: page.items = []
+    case .pagesShownOneByOne: page.hasMore = false
+    default: break
+    }
+    return try store.take(page)
+  }
+
+  func beginSnapshot() throws { try store.beginSnapshot() }
+  func takeNewReplicaID(known: [SaveID: Stamp]) throws { try store.takeNewReplicaID(known: known) }
+  func parkedSaves() throws -> [ParkedSave] { try store.parkedSaves() }
+}
+
+extension PlantedFault {
+  var isOfReplica: Bool {
+    switch self {
+    case .cursorBeforeData, .pagesShownOneByOne, .sendsBeforeMark, .newIdentityEachTime, .sendsHalfASave: true
+    default: false
+    }
+  }
+
+  /// The server's rules with one of them missing.
+  var mergeRules: MergeRules {
+    var rules = MergeRules()
+    switch self {
+    case .mergeWithoutTieBreak: rules.tieBreakByReplica = false
+    case .mergeWithoutIdentity: rules.savesHaveIdentity = false
+    case .mergeWithoutIntegrity: rules.checksIntegrity = false
+    case .mergeDeletesBlindly: rules.deleteSeesWrites = false
+    case .mergeForgetsTheDead: rules.tombstonesMerge = false
+    default: break
+    }
+    return rules
+  }
+}

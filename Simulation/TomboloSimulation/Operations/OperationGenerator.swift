@@ -1,0 +1,201 @@
+import Tombolo
+import TomboloProtocol
+
+/// Makes up what a person does next, from the schema and from what the person's replica shows.
+struct OperationGenerator {
+  let roles: SchemaRoles
+  let mix: SimulationMix
+  let clock: any WallClock
+  var generator: SeededGenerator
+  /// Updates that may be taken back later: record, property, value before.
+  private var reversible: [(entity: EntityPlan, id: RecordID, values: [String: Value])] = []
+  private static let reversibleMax = 32
+  private static let recordsMax = 60
+
+  init(roles: SchemaRoles, mix: SimulationMix, clock: any WallClock, generator: SeededGenerator) {
+    self.roles = roles
+    self.mix = mix
+    self.clock = clock
+    self.generator = generator
+  }
+
+  /// The operations of one save; never two of one record, so that what the save should leave is plain.
+  mutating func save(on content: StoreContent, makeID: () -> RecordID) -> [Operation] {
+    if mix.contains(.reversals), !reversible.isEmpty, generator.chance(0.25) {
+      let place = generator.below(reversible.count)
+      let taken = reversible.remove(at: place)
+      if content.record(taken.id) != nil { return [.update(taken.entity, taken.id, values: taken.values)] }
+    }
+    if generator.chance(0.2), let transfer = transfer(on: content) { return transfer }
+    var operations: [Operation] = []
+    var touched: Set<RecordID> = []
+    for _ in 0..<(generator.pick([1, 1, 2, 3]) ?? 1) {
+      guard let operation = operation(on: content, touched: &touched, makeID: makeID) else { continue }
+      operations.append(operation)
+    }
+    return operations
+  }
+
+  private mutating func operation(
+    on content: StoreContent, touched: inout Set<RecordID>, makeID: () -> RecordID
+  ) -> Operation? {
+    let dice = generator.below(100)
+    let isFull = content.records.count >= Self.recordsMax
+    if content.records.isEmpty || dice < 30 && !isFull { return insert(on: content, touched: &touched, id: makeID()) }
+    if dice >= 72, dice < 84, mix.contains(.deletes) { return delete(on: content, touched: &touched) }
+    if dice >= 84, mix.contains(.links), let operation = link(on: content, touched: touched) { return operation }
+    return update(on: content, touched: &touched)
+  }
+
+  // MARK: Inserts and updates
+
+  private mutating func insert(on content: StoreContent, touched: inout Set<RecordID>, id: RecordID) -> Operation? {
+    guard let entity = generator.pick(roles.entities) else { return nil }
+    var values: [String: Value] = [:]
+    for column in entity.plan.columns {
+      switch column.kind {
+      case .attribute(let attribute):
+        let isNeeded = attribute.defaultValue == nil && !attribute.isOptional
+        let isGenerated = attribute.defaultValue.map { if case .constant = $0 { false } else { true } } ?? false
+        guard isNeeded || isGenerated || generator.chance(0.6) else { continue }
+        values[column.property] = value(for: column, attribute, in: entity)
+      case .reference(let reference):
+        let isNeeded = !reference.isOptional
+        guard isNeeded || generator.chance(0.5) else { continue }
+        guard let target = target(of: reference, on: content, except: touched) else {
+          if isNeeded { return nil }
+          continue
+        }
+        values[column.property] = Value(reference: target)
+      }
+    }
+    if let ledger = entity.ledger { values[entity.plan.columns[ledger].property] = .integer(0) }
+    equalizeTwins(&values, in: entity, isInsert: true)
+    touched.insert(id)
+    return .insert(entity.plan, id, values: values)
+  }
+
+  private mutating func update(on content: StoreContent, touched: inout Set<RecordID>) -> Operation? {
+    guard let record = generator.pick(content.records), !touched.contains(record.id),
+      let entity = roles.entity(record.entity)
+    else { return nil }
+    var values: [String: Value] = [:]
+    for _ in 0..<(1 + generator.below(2)) {
+      guard let column = generator.pick(entity.plan.columns), column.position != entity.ledger else { continue }
+      switch column.kind {
+      case .attribute(let attribute):
+        switch attribute.merge {
+        case .counter:
+          guard mix.contains(.policies), case .integer(let now) = record.values[column.position] else { continue }
+          values[column.property] = .integer(now + Int64(generator.within(-2...3)))
+        case .max, .min, .firstWriter:
+          guard mix.contains(.policies) else { continue }
+          values[column.property] = value(for: column, attribute, in: entity)
+        case .lastWriter:
+          values[column.property] = value(for: column, attribute, in: entity)
+        }
+      case .reference(let reference):
+        guard mix.contains(.references) else { continue }
+        let clears = reference.isOptional && generator.chance(0.25)
+        let target = clears ? nil : target(of: reference, on: content, except: touched.union([record.id]))
+        guard clears || target != nil else { continue }
+        values[column.property] = Value(reference: target)
+      }
+    }
+    equalizeTwins(&values, in: entity, isInsert: false)
+    guard !values.isEmpty else { return nil }
+    touched.insert(record.id)
+    remember(values, of: record, in: entity)
+    return .update(entity.plan, record.id, values: values)
+  }
+
+  private mutating func value(for column: ColumnPlan, _ attribute: SchemaAttribute, in entity: SchemaRoles.Entity)
+    -> Value
+  {
+    guard entity.uniqueColumns.contains(column.position) else {
+      return ValueGenerator.value(of: attribute, &generator, clock: clock)
+    }
+    return mix.contains(.collisions) && generator.chance(0.6)
+      ? ValueGenerator.collidingValue(of: attribute, &generator) : ValueGenerator.freshValue(of: attribute, &generator)
+  }
+
+  /// Both twins get one value if either is written; on an insert always.
+  private mutating func equalizeTwins(_ values: inout [String: Value], in entity: SchemaRoles.Entity, isInsert: Bool) {
+    guard let twins = entity.twins else { return }
+    let (first, second) = (entity.plan.columns[twins.0], entity.plan.columns[twins.1])
+    guard isInsert || values[first.property] != nil || values[second.property] != nil else { return }
+    guard case .attribute(let attribute) = first.kind else { return }
+    let value = values[first.property] ?? values[second.property] ?? value(for: first, attribute, in: entity)
+    values[first.property] = value
+    values[second.property] = value
+  }
+
+  private mutating func remember(
+    _ values: [String: Value], of record: StoreContent.Record, in entity: SchemaRoles.Entity
+  ) {
+    guard mix.contains(.reversals), reversible.count < Self.reversibleMax else { return }
+    var before: [String: Value] = [:]
+    for column in entity.plan.columns where values[column.property] != nil {
+      guard case .attribute(let attribute) = column.kind, attribute.merge == .lastWriter,
+        !entity.uniqueColumns.contains(column.position)
+      else { return }
+      before[column.property] = record.values[column.position]
+    }
+    reversible.append((entity.plan, record.id, before))
+  }
+
+  // MARK: References, links, deletes
+
+  private mutating func target(
+    of reference: ResolvedReference, on content: StoreContent, except: Set<RecordID>
+  ) -> RecordID? {
+    guard let plan = roles.schema.entity(reference.destination) else { return nil }
+    let names = Set(plan.concreteNames)
+    return generator.pick(content.records.filter { names.contains($0.entity) && !except.contains($0.id) }.map(\.id))
+  }
+
+  private mutating func delete(on content: StoreContent, touched: inout Set<RecordID>) -> Operation? {
+    // Alone in its save: its rules reach records that another operation of the save may have touched.
+    guard touched.isEmpty, let record = generator.pick(content.records), let entity = roles.entity(record.entity),
+      entity.ledger == nil
+    else { return nil }
+    touched.formUnion(content.records.map(\.id))
+    return .delete(entity.plan, record.id)
+  }
+
+  private mutating func link(on content: StoreContent, touched: Set<RecordID>) -> Operation? {
+    let plans = roles.entities.flatMap { entity in entity.plan.links.map { (entity.plan, $0) } }
+    guard let (entity, plan) = generator.pick(plans) else { return nil }
+    let removes = generator.chance(0.35)
+    if removes, let pairs = content.links.first(where: { $0.key == plan.link.key })?.pairs,
+      let pair = generator.pick(pairs)
+    {
+      let (own, other) = plan.isSource ? (pair.source, pair.target) : (pair.target, pair.source)
+      guard !touched.contains(own), !touched.contains(other) else { return nil }
+      return .unlink(plan, own: own, other: other)
+    }
+    let others = roles.schema.entity(plan.destination)?.concreteNames ?? []
+    guard let own = generator.pick(content.records.filter { entity.concreteNames.contains($0.entity) })?.id,
+      let other = generator.pick(content.records.filter { others.contains($0.entity) })?.id,
+      !touched.contains(own), !touched.contains(other)
+    else { return nil }
+    return .link(plan, own: own, other: other)
+  }
+
+  /// Moves an amount from one record of a ledger to another, in one save.
+  private mutating func transfer(on content: StoreContent) -> [Operation]? {
+    guard let entity = generator.pick(roles.entities.filter { $0.ledger != nil }), let ledger = entity.ledger else {
+      return nil
+    }
+    let records = content.records.filter { $0.entity == entity.plan.name }
+    guard let from = generator.pick(records), let to = generator.pick(records), from.id != to.id,
+      case .integer(let rich) = from.values[ledger], case .integer(let poor) = to.values[ledger]
+    else { return nil }
+    let amount = Int64(generator.within(1...5))
+    let property = entity.plan.columns[ledger].property
+    return [
+      .update(entity.plan, from.id, values: [property: .integer(rich - amount)]),
+      .update(entity.plan, to.id, values: [property: .integer(poor + amount)]),
+    ]
+  }
+}

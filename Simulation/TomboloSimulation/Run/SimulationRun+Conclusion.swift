@@ -1,0 +1,104 @@
+import Tombolo
+import TomboloClient
+import TomboloProtocol
+
+/// The end of a run: everything works again, everybody syncs until nothing is left, and the checkers judge the whole.
+extension SimulationRun {
+  private static let roundsMax = 12
+  private static let exchangesMax = 2_000
+
+  func conclude() throws -> SimulationReport {
+    note("all is quiet")
+    if !server.isUp { try bootServer() }
+    for index in replicas.indices where replicas[index].store == nil { try boot(index) }
+    for round in 1... {
+      guard round <= Self.roundsMax else {
+        throw SimulationFailure(
+          .progress, "after \(Self.roundsMax) rounds somebody still has something to send or to pull")
+      }
+      var isQuiet = true
+      for replica in replicas {
+        let report = try syncWhole(replica)
+        guard let state = try replica.store?.replicaState() else { continue }
+        if report.pushed > 0 || report.parked > 0 || report.applied > 0 || state.unsent > 0 { isQuiet = false }
+        if report.checksum == .different {
+          throw SimulationFailure(
+            .convergence, "\(replica.name)'s checksum differs from the server's when all is quiet")
+        }
+      }
+      if isQuiet { break }
+    }
+    let auditor = try makeReplica("auditor")
+    try auditor.boot()
+    let audit = try syncWhole(auditor)
+    if audit.checksum != .equal {
+      throw SimulationFailure(.convergence, "a fresh replica's checksum is \(audit.checksum.rawValue)")
+    }
+    try judge(auditor)
+    return try makeReport(auditor)
+  }
+
+  /// One sync over a perfect network.
+  private func syncWhole(_ replica: SimulatedReplica) throws -> SyncReport {
+    guard var instruction = try replica.beginSync() else {
+      throw SimulationFailure(.progress, "\(replica.name) is not open")
+    }
+    for _ in 0..<Self.exchangesMax {
+      let event: SyncEvent
+      switch instruction {
+      case .finished(let report):
+        replica.engine = nil
+        replica.memory.hasPulledAll = true
+        note(
+          "\(replica.name) has synced: pushed \(report.pushed), parked \(report.parked), pulled \(report.pulled), "
+            + "conflicts \(report.conflicts), checksum \(report.checksum.rawValue)")
+        try observe(replica)
+        return report
+      case .wait(let milliseconds):
+        time.advance(toMilliseconds: time.milliseconds + milliseconds)
+        event = .timer
+      case .send(let request):
+        noteSent(request, by: replica)
+        time.advance(toMilliseconds: time.milliseconds + 7)
+        guard let response = server.handle(request) else {
+          throw SimulationFailure(.progress, "the server gives no answer to \(Self.name(of: request))")
+        }
+        try witness(request, response, isCopy: false)
+        event = .response(response)
+      }
+      guard let next = try replica.engine?.handle(event) else { break }
+      instruction = next
+      try observe(replica)
+    }
+    throw SimulationFailure(.progress, "\(replica.name)'s sync does not end")
+  }
+
+  private func judge(_ auditor: SimulatedReplica) throws {
+    guard let roles, let content = try auditor.content() else { return }
+    try ConvergenceChecker().check(replicas, against: auditor)
+    try AtomicityChecker(roles: roles).check(content, on: auditor.name)
+    try IntegrityChecker(roles: roles).check(content, on: auditor.name)
+    try checkPromises()
+    try ExactlyOnceChecker(roles: roles, ledger: ledger).check(content)
+    let entries = try replicas.flatMap { try $0.store?.conflicts() ?? [] }
+    try LostWriteChecker(roles: roles, ledger: ledger, entries: entries).check(content)
+  }
+
+  /// Every save that was confirmed to a person, and not lost with the power before it was sent, was answered by the server.
+  private func checkPromises() throws {
+    for replica in replicas {
+      for (number, id) in replica.memory.confirmed.sorted(by: { $0.key < $1.key })
+      where ledger.accepted[id] == nil && ledger.refused[id] == nil {
+        throw SimulationFailure(.noLostWrite, "\(replica.name)'s save \(number.rawValue) never reached the server")
+      }
+    }
+  }
+
+  private func makeReport(_ auditor: SimulatedReplica) throws -> SimulationReport {
+    let content = try auditor.content()
+    let conflicts = try replicas.reduce(0) { try $0 + ($1.store?.conflicts().count ?? 0) }
+    note("the end: \(content?.records.count ?? 0) records, content \(String(content?.digest ?? 0, radix: 16))")
+    return SimulationReport(
+      seed: seed, trace: trace, counts: counts, records: content?.records.count ?? 0, conflicts: conflicts)
+  }
+}

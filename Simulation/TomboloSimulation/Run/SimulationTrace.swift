@@ -1,0 +1,29 @@
+/// What happened in a run, a line an event. Two runs of one seed agree in every line, in whatever process.
+public struct SimulationTrace: Sendable {
+  /// The newest lines, or all of them where the run was asked to keep them.
+  public private(set) var lines: [String] = []
+  /// How many lines there were.
+  public private(set) var count = 0
+  private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+  private let keepsAll: Bool
+  static let newestMax = 60
+
+  init(keepsAll: Bool) { self.keepsAll = keepsAll }
+
+  /// Sixteen hexadecimal digits that every line has gone into (FNV-1a, 64 bits).
+  public var digest: String {
+    let text = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - text.count) + text
+  }
+
+  mutating func append(_ line: String) {
+    for byte in line.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    hash = (hash ^ 10) &* 0x100_0000_01B3
+    count += 1
+    lines.append(line)
+    if !keepsAll, lines.count > 2 * Self.newestMax { lines.removeFirst(Self.newestMax) }
+  }
+
+  /// The last lines, for a failure's report.
+  var newest: [String] { Array(lines.suffix(Self.newestMax)) }
+}
