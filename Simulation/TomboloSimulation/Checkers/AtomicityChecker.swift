@@ -1,3 +1,4 @@
+import Tombolo
 import TomboloProtocol
 
 /// I3: twins are equal and ledgers sum to zero, whenever anybody looks.

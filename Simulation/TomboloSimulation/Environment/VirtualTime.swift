@@ -1,5 +1,5 @@
 import Synchronization
-package import TomboloProtocol
+import TomboloProtocol
 
 /// The one time of a run: it moves when the event loop says so, or when SQLite waits.
 package final class VirtualTime: Sendable {

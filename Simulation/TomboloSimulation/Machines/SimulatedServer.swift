@@ -53,10 +53,8 @@ final class SimulatedServer {
 
   private static func serviceRequest(_ request: TransportRequest) -> ServiceRequest {
     var path = Substring(request.url)
-    if let scheme = path.range(of: "://") {
-      path = path[scheme.upperBound...]
-      path = path.drop { $0 != "/" }
-    }
+    // `http://server/v1/…`: the path begins at the third slash.
+    for _ in 0..<3 { path = path.dropFirst(path.hasPrefix("/") ? 1 : 0).drop { $0 != "/" } }
     var query: [String: String] = [:]
     if let mark = path.firstIndex(of: "?") {
       for part in path[path.index(after: mark)...].split(separator: "&") {

@@ -1,6 +1,6 @@
 package import Tombolo
 package import TomboloProtocol
-package import TomboloSQLite
+import TomboloSQLite
 
 /// One thing that a person does to a record, as a part of a save.
 package enum Operation: Sendable {

@@ -1,4 +1,4 @@
-public import TomboloProtocol
+package import TomboloProtocol
 
 /// Replicas and a server in one process, on a virtual clock, network and storage: the product's own store, sync engine and
 /// service, and everything around them made up from a seed.

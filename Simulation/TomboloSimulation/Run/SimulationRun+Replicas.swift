@@ -1,6 +1,7 @@
 import Tombolo
 import TomboloClient
 import TomboloProtocol
+import TomboloSQLite
 
 /// What happens at the replicas: edits, syncs, and the look that the checkers take after each.
 extension SimulationRun {
