@@ -81,6 +81,7 @@ extension ErrorCode {
     (.storeClosed, 409),
     (.unsupportedPredicate, 422),
     (.unsupportedSort, 422),
+    (.predicateFailed, 422),
     (.invalidQuery, 422),
     (.modelNotInSchema, 422),
     (.deletedModel, 409),

@@ -178,6 +178,8 @@ extension ErrorCode {
   public static let unsupportedPredicate = ErrorCode(rawValue: "unsupported_predicate")
   /// A sort order contains a key that cannot be translated.
   public static let unsupportedSort = ErrorCode(rawValue: "unsupported_sort")
+  /// A predicate failed while it ran over the records: an overflow, a division by zero, `!` on nil.
+  public static let predicateFailed = ErrorCode(rawValue: "predicate_failed")
   /// An SQL expression given to a command is not valid, or does more than read.
   public static let invalidQuery = ErrorCode(rawValue: "invalid_query")
   /// A model type is not part of the container's schema.

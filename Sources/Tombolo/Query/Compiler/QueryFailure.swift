@@ -1,3 +1,4 @@
+import Foundation
 import TomboloProtocol
 import TomboloSQLite
 
@@ -14,7 +15,7 @@ enum QueryFailure {
 
   static func tooComplex(_ what: String) -> TomboloError {
     TomboloError(
-      .predicateTooComplex, "The predicate is too complex: \(what).",
+      .limitExceeded, "The predicate is too complex: \(what).",
       remedy: "Nest less deeply, compare with a captured list by contains, or split the fetch.")
   }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a node of a predicate stands for.
-enum QueryOperand {
+indirect enum QueryOperand {
   case scalar(QueryScalar)
   /// A model object, which may be absent.
   case row(RowOperand)

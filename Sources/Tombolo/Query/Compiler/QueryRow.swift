@@ -1,3 +1,5 @@
+import TomboloSQLite
+
 /// The tables and conditions of one `SELECT`: the whole fetch, or a subquery over a to-many.
 final class QueryScope {
   /// The first table, with its alias.
@@ -25,8 +27,8 @@ final class QueryRow {
   enum Source {
     /// Already in its scope, under this alias.
     case table(alias: String)
-    /// Joined by its key.
-    case key
+    /// Joined by its key, behind which there may be no record.
+    case key(mayDangle: Bool)
     /// The derived side of a one-to-one: the record whose reference holds `owner`.
     case holder(of: String, column: String)
   }
@@ -51,6 +53,20 @@ final class QueryRow {
   func identifier(in compiler: QueryCompiler) -> String {
     if case .holder = source { return "\(joined(in: compiler)).\"_tombolo_id\"" }
     return key
+  }
+
+  /// SQL that is null exactly where the record is absent; its table is joined only if its key alone does not tell.
+  func presenceKey(in compiler: QueryCompiler) -> String {
+    switch source {
+    case .table, .key(mayDangle: false): key
+    case .key, .holder: "\(joined(in: compiler)).\"_tombolo_id\""
+    }
+  }
+
+  /// Whether its columns may be null because there is no record.
+  var mayBeAbsent: Bool {
+    if case .table = source { return false }
+    return true
   }
 
   /// The alias of its table, joined now if it was not.

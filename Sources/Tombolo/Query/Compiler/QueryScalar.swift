@@ -1,4 +1,4 @@
-package import TomboloProtocol
+import TomboloProtocol
 
 /// What one value of a compiled predicate is: decides how constants are bound to it and how it is compared.
 enum ScalarType: Hashable {
@@ -52,6 +52,8 @@ struct QueryScalar {
     /// The value where the condition holds.
     var value: String
     var valueBinding: Binding
+    /// Whether the value may be null though the condition holds.
+    var valueIsNullable: Bool
   }
 
   var sql: String
@@ -64,6 +66,8 @@ struct QueryScalar {
   var mayFail = false
   /// A captured NaN, which SQLite cannot hold: it equals nothing and is in no order.
   var isNaN = false
+  /// Floating-point arithmetic may give NaN, which SQLite turns into null.
+  var mayBeNaN = false
   /// SQL expressions; this one is null whenever one of them is.
   var nullWith: [String] = []
   var guarded: Guarded?
@@ -82,6 +86,9 @@ struct QueryScalar {
 
   static let yes = QueryScalar("1", .atom, .bool)
   static let no = QueryScalar("0", .atom, .bool)
+
+  /// Its value, where it is a Boolean constant.
+  var booleanConstant: Bool? { type != .bool ? nil : sql == "1" ? true : sql == "0" ? false : nil }
 
   /// The text, in parentheses unless its operator binds tighter than `outer`.
   func inside(_ outer: Binding) -> String { binding > outer ? sql : "(\(sql))" }

@@ -1,0 +1,128 @@
+import Foundation
+import TomboloProtocol
+
+/// The key path of a sort descriptor, taken apart: references to follow, then an attribute.
+struct SortPath {
+  enum Form { case plain, localizedStandard }
+
+  let references: [String]
+  let attribute: String
+  let form: Form
+
+  /// - Throws: `unsupported_sort`.
+  init(_ path: AnyKeyPath, entity: EntityPlan, map: KeyPathMap, in compiler: QueryCompiler) throws {
+    if let name = map.name(of: path), entity.column(name) != nil {
+      (references, attribute, form) = ([], name, .plain)
+      return
+    }
+    // The key path `\Book.author?.name` is not equal to one put together of its steps, but is described alike.
+    let text = "\(path)"
+    guard let rest = Self.suffix(of: text, root: type(of: path).rootType),
+      let found = try Self.search(rest, entity: entity, map: map, in: compiler, path: path, references: [])
+    else {
+      throw QueryFailure.unsupportedSort(
+        "\(text)", instead: "Sort by a stored attribute, of the model or of a model that a to-one relationship names.")
+    }
+    self = found
+  }
+
+  private init(references: [String], attribute: String, form: Form) {
+    self.references = references
+    self.attribute = attribute
+    self.form = form
+  }
+
+  private static func search(
+    _ rest: Substring, entity: EntityPlan, map: KeyPathMap, in compiler: QueryCompiler, path: AnyKeyPath,
+    references: [String]
+  ) throws -> SortPath? {
+    guard references.count <= 16 else { return nil }
+    for (name, property) in map.paths {
+      guard let step = suffix(of: "\(property)", root: type(of: property).rootType), rest.hasPrefix(step) else {
+        continue
+      }
+      var tail = rest.dropFirst(step.count)
+      // Between steps and after the last one an optional is unwrapped or wrapped.
+      while let mark = tail.first, mark == "?" || mark == "!" { tail = tail.dropFirst() }
+      guard tail.isEmpty || tail.first == "." else { continue }
+      if let column = entity.column(name), case .attribute(let attribute) = column.kind {
+        guard let form = form(tail, of: attribute, property: property, path: path) else { continue }
+        return SortPath(references: references, attribute: name, form: form)
+      }
+      guard !tail.isEmpty, let destination = destination(of: name, in: entity) else { continue }
+      let (nextEntity, nextMap) = try compiler.plan(of: destination)
+      if let found = try search(
+        tail, entity: nextEntity, map: nextMap, in: compiler, path: path, references: references + [name])
+      {
+        return found
+      }
+    }
+    return nil
+  }
+
+  private static func destination(of name: String, in entity: EntityPlan) -> String? {
+    if case .reference(let reference)? = entity.column(name)?.kind { return reference.destination }
+    return entity.farSides.first { $0.property == name && !$0.isToMany }?.destination
+  }
+
+  private static func form(
+    _ tail: Substring, of attribute: SchemaAttribute, property: AnyKeyPath, path: AnyKeyPath
+  ) -> Form? {
+    if attribute.type == .codable { return nil }
+    if tail.isEmpty { return .plain }
+    for (helper, form) in helpers where suffix(of: "\(helper)", root: type(of: helper).rootType) == tail { return form }
+    // An enum is stored as its raw value.
+    let valueType = (type(of: property).valueType as? any OptionalType.Type)?.wrapped ?? type(of: property).valueType
+    guard let raw = valueType as? any RawRepresentable.Type else { return nil }
+    let end = (type(of: path).valueType as? any OptionalType.Type)?.wrapped ?? type(of: path).valueType
+    return rawType(of: raw) == ObjectIdentifier(end) ? .plain : nil
+  }
+
+  private static func rawType<Raw: RawRepresentable>(of type: Raw.Type) -> ObjectIdentifier {
+    ObjectIdentifier(Raw.RawValue.self)
+  }
+
+  private static var helpers: [(AnyKeyPath, Form)] {
+    [
+      (\Bool._$rank, .plain), (\Bool?._$rank, .plain), (\String._$localizedStandardRank, .localizedStandard),
+      (\String?._$localizedStandardRank, .localizedStandard),
+    ]
+  }
+
+  /// A key path's description without its root: `.author?.name`.
+  private static func suffix(of text: String, root: any Any.Type) -> Substring? {
+    for name in ["\(root)", String(reflecting: root)] where text.hasPrefix("\\\(name)") {
+      let rest = text.dropFirst(name.count + 1)
+      if rest.first == "." || rest.first == "?" { return rest }
+    }
+    return nil
+  }
+}
+
+/// An optional's wrapped type.
+protocol OptionalType {
+  static var wrapped: any Any.Type { get }
+}
+
+extension Optional: OptionalType {
+  static var wrapped: any Any.Type { Wrapped.self }
+}
+
+extension QueryCompiler {
+  /// One term of ORDER BY.
+  func orderTerm(_ path: SortPath, of row: RowOperand, isReversed: Bool) throws -> String {
+    var row = row
+    for reference in path.references {
+      guard let step = row.map.paths[reference], case .row(let next) = try property(step, valueType: Any.self, of: row)
+      else { throw QueryFailure.unsupportedSort(reference, instead: "Sort through to-one relationships only.") }
+      row = next
+    }
+    guard let step = row.map.paths[path.attribute],
+      case .scalar(let scalar) = try property(step, valueType: Any.self, of: row)
+    else { throw QueryFailure.unsupportedSort(path.attribute, instead: "Sort by a stored attribute.") }
+    var text = scalar.comparable
+    if path.form == .localizedStandard { text = "tombolo_standard_key(\(scalar.sql))" }
+    if scalar.type.isDecimal { text = "tombolo_decimal_key(\(scalar.sql))" }
+    return isReversed ? text + " DESC" : text
+  }
+}
