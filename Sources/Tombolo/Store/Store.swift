@@ -90,20 +90,32 @@ package final class Store: Sendable {
   package func save<Result>(author: String? = nil, _ body: (StoreWriter) throws -> Result) throws -> (
     result: Result, outcome: SaveOutcome
   ) {
-    let (result, saved) = try translatingErrors {
-      try writer.withConnection { connection, statements in
-        try connection.immediate {
-          let saved = StoreWriter(
-            schema: schema, connection: connection, statements: statements, path: location.description)
-          let result = try body(saved)
-          try saved.finish()
-          return (result, saved)
+    var done: (result: Result, writer: StoreWriter)?
+    do {
+      try translatingErrors {
+        try writer.withConnection { connection, statements in
+          let saving = StoreWriter(schema: schema, connection: connection, statements: statements, options: options)
+          do {
+            try connection.immediate {
+              let result = try body(saving)
+              try saving.finish(author: author)
+              done = (result, saving)
+              // What came to nothing is rolled back, so that it writes nothing.
+              if saving.isUnchanged { throw Unchanged() }
+            }
+          } catch {
+            statements.replicas.removeAll()
+            throw error
+          }
         }
       }
-    }
-    if !saved.isUnchanged { announce(saved.summary(author: author)) }
-    return (result, saved.outcome)
+    } catch is Unchanged {}
+    guard let done else { preconditionFailure("a transaction that neither ended nor threw") }
+    if !done.writer.isUnchanged { announce(done.writer.summary(author: author)) }
+    return (done.result, done.writer.outcome)
   }
+
+  private struct Unchanged: Error {}
 
   /// Runs a transaction that writes without recording: bookkeeping, and the application of what was pulled.
   package func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {

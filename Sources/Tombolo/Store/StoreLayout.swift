@@ -37,6 +37,9 @@ package struct StoreLayout: Sendable {
 
   package init() {}
 
+  /// Above every column number in the table.
+  package func columnCount(ofTable table: String) -> Int { nextColumn[table] ?? 0 }
+
   /// Takes over a place as the store has it. Entities come before their columns.
   package mutating func restore(_ key: Key, _ place: Place) {
     places[key] = place

@@ -38,6 +38,10 @@ struct StoreOpener {
     connection.setTriggersEnabled(false)
     try connection.execute(
       "PRAGMA cache_size = -65536; PRAGMA temp_store = memory; PRAGMA secure_delete = off; PRAGMA foreign_keys = off")
+    try connection.define("tombolo_composed", arguments: 1) { arguments in
+      if case .text(let text)? = arguments.first { return .text(text.composed) }
+      return arguments.first ?? .null
+    }
   }
 
   private func openFile(_ path: String, _ document: SchemaDocument?) throws -> OpenedStore {
@@ -66,6 +70,8 @@ struct StoreOpener {
     var layout = StoreLayout()
     layout.extend(by: ResolvedSchema(document))
     let schema = StoreSchema(document: document, layout: layout)
+    let meta = StoreMeta(connection)
+    let replica = ReplicaID(options.randomness.next())
     try connection.immediate {
       for statement in StoreTables.system + StoreTables.statements(for: schema) { try connection.execute(statement) }
       for (key, place) in layout.added {
@@ -79,6 +85,8 @@ struct StoreOpener {
           $0.bind(place.number, at: 5)
         }
       }
+      try meta.set(.replica, to: .blob(replica.bytes))
+      _ = try ReplicaNumbers(connection).number(of: replica)
     }
     return OpenedStore(connection: connection, schema: schema)
   }

@@ -78,11 +78,13 @@ package final class EntityPlan: Sendable {
   package let uniqueKeys: [UniquePlan]
   /// The columns of each index that the entity itself declares.
   package let indexes: [[String]]
+  /// Above every column number in the table, those of other entities included.
+  package let tableColumnCount: Int
 
   package init(
     name: String, index: Int, number: Int? = nil, table: String, lineage: [String], concreteNames: [String],
     hasEntityColumn: Bool, columns: [ColumnPlan], farSides: [FarSidePlan], links: [LinkPlan],
-    uniqueKeys: [UniquePlan], indexes: [[String]] = []
+    uniqueKeys: [UniquePlan], indexes: [[String]] = [], tableColumnCount: Int? = nil
   ) {
     self.name = name
     self.index = index
@@ -96,6 +98,7 @@ package final class EntityPlan: Sendable {
     self.links = links
     self.uniqueKeys = uniqueKeys
     self.indexes = indexes
+    self.tableColumnCount = tableColumnCount ?? columns.count
     allColumns = ColumnSet(upTo: columns.count)
   }
 

@@ -44,7 +44,8 @@ private struct PlanBuilder {
       },
       indexes: document.entities.first { $0.name == name }?.indexes.map { index in
         index.attributes.compactMap { positions[$0] }.map { columns[$0].column }
-      } ?? [])
+      } ?? [],
+      tableColumnCount: layout.columnCount(ofTable: place(entity.root, "").name))
   }
 
   private func place(_ entity: String, _ property: String) -> StoreLayout.Place {

@@ -15,6 +15,7 @@ enum StoreTables {
     CREATE TABLE _tombolo_column(entity TEXT NOT NULL, property TEXT NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL, \
     number INTEGER NOT NULL, is_composed INTEGER NOT NULL DEFAULT 1, PRIMARY KEY(entity, property)) STRICT, WITHOUT ROWID
     """,
+    "CREATE INDEX _tombolo_column_uncomposed ON _tombolo_column(entity) WHERE is_composed = 0",
     "CREATE TABLE _tombolo_replica(number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE) STRICT",
     """
     CREATE TABLE _tombolo_save(number INTEGER PRIMARY KEY, id BLOB NOT NULL, replica BLOB, clock INTEGER, author TEXT, \

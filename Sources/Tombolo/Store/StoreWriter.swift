@@ -14,7 +14,7 @@ package protocol RowSource {
 package final class StoreWriter {
   let schema: StoreSchema
   let statements: WriterStatements
-  let path: String
+  let options: Store.Options
   /// The writer's connection, for reads that must see this transaction.
   package let connection: Connection
 
@@ -34,16 +34,31 @@ package final class StoreWriter {
     var isInsert: Bool
   }
 
-  init(schema: StoreSchema, connection: Connection, statements: WriterStatements, path: String) {
+  /// Made with the first change; nil where nothing is recorded.
+  private(set) var recorder: ChangeRecorder?
+  /// The columns that hold text in another than composed form, as table and column; nil until somebody asks.
+  private var uncomposed: Set<[String]>?
+
+  init(schema: StoreSchema, connection: Connection, statements: WriterStatements, options: Store.Options) {
     self.schema = schema
     self.connection = connection
     self.statements = statements
-    self.path = path
+    self.options = options
   }
 
-  /// Whether nothing was changed.
+  /// Whether nothing was changed, or everything changed back.
   var isUnchanged: Bool {
-    inserted.isEmpty && updated.isEmpty && outcome.deleted.isEmpty && outcome.touched.isEmpty
+    if options.recordsHistory { return (recorder?.changeCount ?? 0) == 0 }
+    return inserted.isEmpty && updated.isEmpty && outcome.deleted.isEmpty && outcome.touched.isEmpty
+  }
+
+  /// The recorder, where changes are recorded; asked for before the first change is made.
+  func recording() throws -> ChangeRecorder? {
+    guard options.recordsHistory else { return nil }
+    if let recorder { return recorder }
+    let recorder = try ChangeRecorder(connection, statements: statements, options: options)
+    self.recorder = recorder
+    return recorder
   }
 
   /// Inserts a record. `assigned` has the columns whose value somebody chose (decisions.md, "Unassigned"):
@@ -52,10 +67,15 @@ package final class StoreWriter {
   /// A unique key that matches a stored record, or one of this save, is settled at the end of the save (upsert): see
   /// ``SaveOutcome/merged``.
   package func insert(_ entity: EntityPlan, _ id: RecordID, assigned: ColumnSet, from source: some RowSource) throws {
+    let recorder = try recording()
     let statement = try statements.insert(entity)
     statement.forgetBound()
     statement.bind(high: id.high, low: id.low, at: 1)
-    statement.bindNull(at: 2)
+    if let stamps = try recorder?.newRowStamps(entity, assigned: assigned) {
+      statement.bind(stamps, at: 2)
+    } else {
+      statement.bindNull(at: 2)
+    }
     try source.bind(entity.allColumns, to: statement, from: 3)
     try check(entity, entity.allColumns, in: statement, from: 3, source)
     do {
@@ -63,6 +83,7 @@ package final class StoreWriter {
     } catch let error as SQLiteError where error.isConstraint {
       throw try refusal(of: error, entity, id)
     }
+    try recorder?.create(entity, id)
     inserted.append((entity.name, id))
     if !entity.uniqueKeys.isEmpty {
       uniquePending.append(UniqueCandidate(entity: entity, id: id, assigned: assigned, isInsert: true))
@@ -76,26 +97,60 @@ package final class StoreWriter {
     -> Bool
   {
     if changed.isEmpty { return try contains(entity, id) }
+    let recorder = try recording()
     let pair = try statements.update(entity, changed)
-    pair.select.bind(high: id.high, low: id.low, at: 1)
-    guard let old = try oldValues(pair.select, count: changed.count) else { return false }
+    guard let old = try oldValues(pair.select, id, count: changed.count) else { return false }
     var real = ColumnSet()
+    var writes: [ChangeRecorder.Write] = []
     var index = 0
     try changed.forEach { position in
-      if try source.value(of: entity.columns[position]) != old.values[index] { real.insert(position) }
+      let column = entity.columns[position]
+      let new = try source.value(of: column)
+      if new != old.values[index] {
+        real.insert(position)
+        writes.append(ChangeRecorder.Write(column: column, old: old.values[index], new: new))
+      }
       index += 1
     }
     if real.isEmpty { return true }
     let update = real == changed ? pair.update : try statements.update(entity, real).update
     update.forgetBound()
-    update.bind(high: id.high, low: id.low, at: 1)
-    if let stamps = old.stamps { update.bind(stamps, at: 2) } else { update.bindNull(at: 2) }
+    // Bound and checked before it is recorded: a value that cannot be stored leaves no trace.
     try source.bind(real, to: update, from: 3)
     try check(entity, real, in: update, from: 3, source)
-    try update.run()
+    try finishUpdate(entity, id, writes, stamps: old.stamps, recorder, update)
     updated.append((entity.name, id))
     noteUnique(entity, id, written: real)
     return true
+  }
+
+  /// Writes columns whose values are at hand: the consequences of rules, and what a unite brings together.
+  func write(_ entity: EntityPlan, _ id: RecordID, _ values: [(column: ColumnPlan, value: Value)], isConsequence: Bool)
+    throws
+  {
+    let values = values.sorted { $0.column.position < $1.column.position }
+    var columns = ColumnSet()
+    for (column, _) in values { columns.insert(column.position) }
+    let recorder = try recording()
+    let pair = try statements.update(entity, columns)
+    guard let old = try oldValues(pair.select, id, count: values.count) else { return }
+    let writes = zip(values, old.values).filter { $0.value != $1 }.map {
+      ChangeRecorder.Write(column: $0.column, old: $1, new: $0.value, isConsequence: isConsequence)
+    }
+    if writes.isEmpty { return }
+    for (index, item) in values.enumerated() { pair.update.bind(item.value, at: Int32(index + 3)) }
+    try finishUpdate(entity, id, writes, stamps: old.stamps, recorder, pair.update)
+    outcome.touched.append((entity.name, id))
+  }
+
+  private func finishUpdate(
+    _ entity: EntityPlan, _ id: RecordID, _ writes: [ChangeRecorder.Write], stamps: [UInt8]?,
+    _ recorder: ChangeRecorder?, _ update: Statement
+  ) throws {
+    let stamps = try recorder.map { try $0.update(entity, id, writes, stamps: stamps) } ?? stamps
+    update.bind(high: id.high, low: id.low, at: 1)
+    if let stamps { update.bind(stamps, at: 2) } else { update.bindNull(at: 2) }
+    try update.run()
   }
 
   func noteUnique(_ entity: EntityPlan, _ id: RecordID, written: ColumnSet) {
@@ -103,7 +158,8 @@ package final class StoreWriter {
     uniquePending.append(UniqueCandidate(entity: entity, id: id, assigned: written, isInsert: false))
   }
 
-  private func oldValues(_ select: Statement, count: Int) throws -> (stamps: [UInt8]?, values: [Value])? {
+  func oldValues(_ select: Statement, _ id: RecordID, count: Int) throws -> (stamps: [UInt8]?, values: [Value])? {
+    select.bind(high: id.high, low: id.low, at: 1)
     defer { select.reset() }
     guard try select.step() else { return nil }
     return (select.isNull(0) ? nil : select.bytes(0), (1...count).map { select.value(Int32($0)) })
@@ -131,6 +187,7 @@ package final class StoreWriter {
   ) throws {
     let bound = statement.bound
     if bound.hasNaN { throw try notANumber(entity, columns, source) }
+    if bound.wideTexts != 0 { try noteTexts(entity, columns, bound.wideTexts, from: first, source) }
     guard bound.nulls != 0 else { return }
     var parameter = first
     try columns.forEach { position in
@@ -139,6 +196,38 @@ package final class StoreWriter {
       let column = entity.columns[position]
       if !column.isOptional, try source.value(of: column).isNull { throw missingValue(entity, column) }
     }
+  }
+
+  /// Remembers of a column that it holds text that is not in composed form (NFC).
+  private func noteTexts(
+    _ entity: EntityPlan, _ columns: ColumnSet, _ wide: UInt64, from first: Int32, _ source: some RowSource
+  ) throws {
+    var parameter = first
+    try columns.forEach { position in
+      defer { parameter += 1 }
+      guard wide & Statement.BoundNotes.bit(parameter) != 0 else { return }
+      let column = entity.columns[position]
+      guard case .attribute(let attribute) = column.kind, attribute.type == .string,
+        case .text(let text) = try source.value(of: column), !text.isComposed, try isComposed(entity, column)
+      else { return }
+      uncomposed?.insert([entity.table, column.column])
+      try connection.run("UPDATE _tombolo_column SET is_composed = 0 WHERE entity = ?1 AND property = ?2") {
+        $0.bind(column.declaringEntity, at: 1)
+        $0.bind(column.property, at: 2)
+      }
+    }
+  }
+
+  /// Whether the column never held text in another than composed form: then equal text has equal bytes.
+  func isComposed(_ entity: EntityPlan, _ column: ColumnPlan) throws -> Bool {
+    let known: Set<[String]>
+    if let uncomposed {
+      known = uncomposed
+    } else {
+      known = try schema.uncomposedColumns(connection)
+      uncomposed = known
+    }
+    return !known.contains([entity.table, column.column])
   }
 
   private func notANumber(_ entity: EntityPlan, _ columns: ColumnSet, _ source: some RowSource) throws -> TomboloError {

@@ -22,22 +22,60 @@ extension StoreWriter {
     guard let concrete = try concreteEntity(of: entity, id) else { return false }
     var work = [(concrete, id)]
     // Ends: a record that was deleted is not found again, so each turn deletes one or takes one from the list.
-    while let (next, id) = work.popLast() {
-      guard let concrete = try concreteEntity(of: next, id) else { continue }
-      try remove(concrete, id, partners: &work)
+    while let (next, partner) = work.popLast() {
+      guard let concrete = try concreteEntity(of: next, partner) else { continue }
+      try remove(concrete, partner, root: id, partners: &work)
     }
     return true
   }
 
-  private func remove(_ entity: EntityPlan, _ id: RecordID, partners: inout [(EntityPlan, RecordID)]) throws {
+  private func remove(
+    _ entity: EntityPlan, _ id: RecordID, root: RecordID, partners: inout [(EntityPlan, RecordID)]
+  ) throws {
     try followOwnReferences(entity, id, partners: &partners)
-    try connection.run("DELETE FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1") { $0.bind(id, at: 1) }
-    outcome.deleted.append((entity.name, id))
+    try removeRow(entity, id, root: root)
     let neighbours = schema.neighbours(of: entity)
     for (holder, column, reference) in neighbours.referrers {
       try settle(holder, column, reference, target: id, deleted: entity, partners: &partners)
     }
     for plan in neighbours.links { try settle(plan, own: id, deleted: entity, partners: &partners) }
+  }
+
+  /// Removes the row alone, and records it with its image.
+  func removeRow(_ entity: EntityPlan, _ id: RecordID, root: RecordID) throws {
+    if let recorder = try recording() { try recorder.delete(entity, id, try image(of: entity, id, root: root)) }
+    try connection.run("DELETE FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1") { $0.bind(id, at: 1) }
+    try connection.run("DELETE FROM _tombolo_hidden WHERE record = ?1") { $0.bind(id, at: 1) }
+    outcome.deleted.append((entity.name, id))
+  }
+
+  private func image(of entity: EntityPlan, _ id: RecordID, root: RecordID) throws -> ChangeDetail.DeleteDetail {
+    var detail = ChangeDetail.DeleteDetail(root: root, incarnation: nil, values: [:], stamps: nil, links: [])
+    let pair = try statements.update(entity, entity.allColumns)
+    if let row = try oldValues(pair.select, id, count: entity.columns.count) {
+      detail.stamps = row.stamps
+      for (column, value) in zip(entity.columns, row.values) { detail.values[column.number] = value }
+    }
+    for plan in schema.neighbours(of: entity).links {
+      try connection.eachRow(
+        "SELECT source, target, _tombolo_stamps FROM \(plan.table.quotedIdentifier) WHERE \(plan.ownColumn) = ?1",
+        { $0.bind(id, at: 1) }
+      ) { row in
+        guard let source = row.recordID(0), let target = row.recordID(1) else { return }
+        let key = LinkKey(relationship: plan.link.key, source: source, target: target)
+        if detail.links.contains(where: { $0.link == key }) { return }
+        detail.links.append(ChangeDetail.Pair(link: key, stamp: row.isNull(2) ? nil : row.bytes(2)))
+      }
+    }
+    try connection.eachRow(
+      "SELECT attribute, target, stamp FROM _tombolo_hidden WHERE record = ?1", { $0.bind(id, at: 1) }
+    ) { row in
+      guard let target = row.recordID(1) else { return }
+      detail.hidden.append(
+        ChangeDetail.HiddenReference(
+          attribute: row.string(0), target: target, stamp: row.isNull(2) ? nil : row.bytes(2)))
+    }
+    return detail
   }
 
   private func followOwnReferences(
@@ -77,7 +115,9 @@ extension StoreWriter {
         finalChecks.append(
           .noReferrer(holder: holder, column: column, target: target, deleted: deleted, isDeny: false))
       } else {
-        for (entity, id) in try holders(holder, column, of: target) { try nullify(entity, id, column) }
+        for (entity, id) in try holders(holder, column, of: target) {
+          try write(entity, id, [(matching(column, in: entity), .null)], isConsequence: true)
+        }
       }
     }
   }
@@ -96,11 +136,9 @@ extension StoreWriter {
     return found
   }
 
-  private func nullify(_ entity: EntityPlan, _ id: RecordID, _ column: ColumnPlan) throws {
-    try connection.run(
-      "UPDATE \(entity.table.quotedIdentifier) SET \(column.column.quotedIdentifier) = NULL WHERE _tombolo_id = ?1"
-    ) { $0.bind(id, at: 1) }
-    outcome.touched.append((entity.name, id))
+  /// The same column as another entity of the hierarchy counts it.
+  func matching(_ column: ColumnPlan, in entity: EntityPlan) -> ColumnPlan {
+    entity.columns.first { $0.number == column.number } ?? column
   }
 
   private func settle(

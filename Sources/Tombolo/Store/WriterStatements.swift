@@ -4,6 +4,8 @@ import TomboloSQLite
 /// The prepared statements of the write path, found by entity and column set instead of by their text.
 final class WriterStatements {
   private let connection: Connection
+  let replicas: ReplicaNumbers
+  private var change: Statement?
   private var inserts: [Statement?] = []
   private var updates: [UpdateKey: UpdateStatements] = [:]
   private var lastUpdate: (key: UpdateKey, statements: UpdateStatements)?
@@ -20,13 +22,26 @@ final class WriterStatements {
     var update: Statement
   }
 
-  init(_ connection: Connection) { self.connection = connection }
+  init(_ connection: Connection) {
+    self.connection = connection
+    replicas = ReplicaNumbers(connection)
+  }
 
   /// Forgets them all, as after a change of the tables or another schema.
   func removeAll() {
+    change = nil
     inserts.removeAll()
     updates.removeAll()
     lastUpdate = nil
+  }
+
+  /// Takes save, position, entity, record, kind and detail of a change.
+  func recording() throws -> Statement {
+    if let change { return change }
+    let statement = try connection.prepare(
+      "INSERT INTO _tombolo_change(save, position, entity, record, kind, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+    change = statement
+    return statement
   }
 
   /// Takes the identity, the stamps, and then every column.
