@@ -26,7 +26,7 @@ package enum ValueText {
 /// Dates in the form of ISO 8601, in UTC.
 package enum DateText {
   /// Seconds from 1970 to 2001.
-  private static let referenceSeconds: Int64 = 978_307_200
+  package static let referenceSeconds: Int64 = 978_307_200
   /// Beyond the years 0 to 9999 a date shows as its number of seconds.
   private static let range = -63_145_526_400.0..<252_423_993_600.0
 

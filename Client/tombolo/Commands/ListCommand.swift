@@ -1,0 +1,106 @@
+import Tombolo
+import TomboloProtocol
+import TomboloSQLite
+
+/// `tombolo list STORE ENTITY [--where SQL-EXPRESSION] [--sort A[,-B]] [--limit N] [--json|--csv]`
+package struct ListCommand: Command {
+  static let condition = CommandOption.text(
+    "where", "SQL-EXPRESSION", help: "Only records for which it holds, as \"city = 'Oslo' AND latitude > 50\".")
+  static let sort = CommandOption.text("sort", "A[,-B]", help: "By these attributes; a minus sorts downwards.")
+  static let limit = CommandOption.number("limit", "N", in: 0...Int(Int32.max), help: "At most this many.")
+  static let csv = CommandOption.flag("csv", help: "Write CSV (RFC 4180): no value is an empty field, empty text is \"\".")
+
+  package static let declaration = CommandDeclaration(
+    "list", summary: "List records",
+    discussion:
+      "The expression is SQLite's (https://sqlite.org/lang_expr.html), over the columns of the entity. It can only read\n"
+      + "this store's records; anything else is refused before it runs.",
+    operands: [Shared.store, Shared.entity],
+    options: [
+      condition.declaration, sort.declaration, limit.declaration, Shared.json.declaration, csv.declaration,
+    ])
+
+  let store: String
+  let entity: String
+  let condition: String?
+  let sort: String?
+  let limit: Int?
+  let isJSON: Bool
+  let isCSV: Bool
+
+  package init(_ arguments: ParsedArguments) throws {
+    store = arguments["STORE"]
+    entity = arguments["ENTITY"]
+    condition = try arguments.value(Self.condition)
+    sort = try arguments.value(Self.sort)
+    limit = try arguments.value(Self.limit)
+    isJSON = try arguments.value(Shared.json)
+    isCSV = try arguments.value(Self.csv)
+    if isJSON, isCSV { throw UsageError("--json and --csv exclude each other") }
+  }
+
+  package func run(in context: CommandContext) throws {
+    let store = try context.open(store, readOnly: true)
+    let plan = try RecordAccess.entity(entity, in: store.schema)
+    let statement = try GuardedQuery(path: self.store, schema: store.schema).prepare(
+      RecordRow.selection(of: plan), condition: condition, fixed: RecordAccess.entityCondition(plan),
+      suffix: try ordering(plan) + (limit.map { " LIMIT \($0)" } ?? ""))
+    let output = context.output
+    if isJSON {
+      try writeJSON(statement, plan, to: output)
+    } else if isCSV {
+      try writeCSV(statement, plan, to: output)
+    } else {
+      try writeTable(statement, plan, to: output)
+    }
+  }
+
+  /// - Throws: `unknown_attribute`.
+  private func ordering(_ plan: EntityPlan) throws -> String {
+    let keys = (sort ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    var terms: [String] = []
+    if sort != nil {
+      for key in keys {
+        let isDescending = key.hasPrefix("-")
+        let name = isDescending ? String(key.dropFirst()) : key
+        guard !name.isEmpty else { throw UsageError("--sort has an empty name") }
+        let column = name == "id" ? "_tombolo_id" : try RecordAccess.column(name, of: plan).column
+        terms.append(column.quotedIdentifier + (isDescending ? " DESC" : ""))
+      }
+    }
+    // The identifier makes the order whole, so that two runs list alike.
+    return " ORDER BY " + (terms + ["_tombolo_id"]).joined(separator: ", ")
+  }
+
+  private func writeJSON(_ query: GuardedStatement, _ plan: EntityPlan, to output: Output) throws {
+    // One record a line, written as it is read: a long list needs no memory.
+    var isFirst = true
+    output.text("[")
+    while let row = try query.next() {
+      output.text((isFirst ? "" : ",\n") + JSONText.object(row.json(plan)).text)
+      isFirst = false
+    }
+    output.text("]\n")
+  }
+
+  private func writeCSV(_ query: GuardedStatement, _ plan: EntityPlan, to output: Output) throws {
+    output.text(CSVWriter.line(["id"] + plan.columns.map(\.property)))
+    while let row = try query.next() { output.text(CSVWriter.line([row.id.description] + row.texts(plan))) }
+  }
+
+  private func writeTable(_ query: GuardedStatement, _ plan: EntityPlan, to output: Output) throws {
+    var rows: [[String]] = []
+    // Widths are known only when all rows are: a table is for people, who set a limit.
+    while let row = try query.next() {
+      let cells = zip(plan.columns, row.texts(plan)).map { column, text in
+        column.attributeType == nil ? Self.short(text) : text ?? ""
+      }
+      rows.append([Self.short(row.id.description)] + cells)
+    }
+    output.table(["id"] + plan.columns.map(\.property), rows)
+    if output.isTerminal { output.note("\(rows.count) \(rows.count == 1 ? "record" : "records")") }
+  }
+
+  /// Enough of an identifier to be unique in most stores, and to be typed. Its last digits are the random ones.
+  private static func short(_ text: String?) -> String { text ?? "" }
+}
