@@ -5,7 +5,7 @@ import TomboloSQLite
 package enum CommandRunner {
   /// In the order of the help.
   package static let commands: [any Command.Type] = [
-    InitCommand.self, SchemaShowCommand.self, SchemaLintCommand.self, SchemaDiffCommand.self, ImportCommand.self,
+    InitCommand.self, SchemaShowCommand.self, ImportCommand.self,
     AddCommand.self, SetCommand.self, DeleteCommand.self, GetCommand.self, ListCommand.self, RemoteAddCommand.self,
     CloneCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self, ConflictsCommand.self,
     VerifyCommand.self,
@@ -43,7 +43,8 @@ package enum CommandRunner {
     var lines = ["error[\(error.code.rawValue)]: \(error.message)"]
     for detail in error.details.prefix(100) {
       let place = [detail.entity, detail.property].compactMap(\.self).joined(separator: ".")
-      lines.append("  - \(place.isEmpty ? "" : place + ": ")\(detail.text)\(detail.fix.isEmpty ? "" : " " + detail.fix)")
+      lines.append(
+        "  - \(place.isEmpty ? "" : place + ": ")\(detail.text)\(detail.fix.isEmpty ? "" : " " + detail.fix)")
     }
     if error.details.count > 100 { lines.append("  - and \(error.details.count - 100) more") }
     if !error.remedy.isEmpty { lines.append("  \(error.remedy)") }
@@ -53,7 +54,9 @@ package enum CommandRunner {
   private static func dispatch(_ arguments: [String], in context: CommandContext) throws {
     guard let first = arguments.first else { throw UsageError("no command is given") }
     if first == "--help" || first == "-h" || first == "help" {
-      if first == "help", arguments.count > 1 { return try dispatch(Array(arguments.dropFirst()) + ["--help"], in: context) }
+      if first == "help", arguments.count > 1 {
+        return try dispatch(Array(arguments.dropFirst()) + ["--help"], in: context)
+      }
       return context.output.text(help)
     }
     let command = try find(arguments)
@@ -72,7 +75,7 @@ package enum CommandRunner {
   private static func find(_ arguments: [String]) throws -> any Command.Type {
     let words = arguments.prefix { !$0.hasPrefix("-") }
     let two = words.prefix(2).joined(separator: " ")
-    let names = commands.map(\.declaration.name)
+    let names = commands.map { $0.declaration.name }
     if let command = commands.first(where: { $0.declaration.name == two || $0.declaration.name == words.first }) {
       return command
     }
@@ -80,7 +83,9 @@ package enum CommandRunner {
     let group = names.filter { $0.hasPrefix(first + " ") }
     if !group.isEmpty {
       // `schema --help` lists the group.
-      guard words.count > 1 else { throw UsageError("'\(first)' needs a second word: \(group.joined(separator: ", "))") }
+      guard words.count > 1 else {
+        throw UsageError("'\(first)' needs a second word: \(group.joined(separator: ", "))")
+      }
       throw UsageError("'\(two)' is no command\(NearestName.suggestion(for: two, among: group))")
     }
     let heads = names + Set(names.compactMap { $0.split(separator: " ").first.map(String.init) }).sorted()

@@ -1,13 +1,18 @@
-import TomboloProtocol
+package import TomboloProtocol
 
 /// Builds the requests of one replica to one server's store.
-struct RequestMaker: Sendable {
-  let address: RemoteAddress
-  let token: String
+package struct RequestMaker: Sendable {
+  package let address: RemoteAddress
+  private let token: String
+
+  package init(address: RemoteAddress, token: String) {
+    self.address = address
+    self.token = token
+  }
 
   private static let media = WireFormat.cbor.mediaType
 
-  func request(_ method: String, _ path: String, headers: [String: String] = [:], body: [UInt8] = [])
+  package func request(_ method: String, _ path: String, headers: [String: String] = [:], body: [UInt8] = [])
     -> TransportRequest
   {
     var headers = headers
@@ -22,7 +27,7 @@ struct RequestMaker: Sendable {
   /// - Parameter document: in canonical form, which is always JSON.
   func registerSchema(_ document: SchemaDocument, version: SchemaVersion) -> TransportRequest {
     request(
-      "PUT", "/schemas/\(version)", headers: ["content-type": "application/json"], body: document.registrationBody)
+      "PUT", "/schemas/\(version)", headers: ["content-type": "application/json"], body: document.canonicalJSON)
   }
 
   func push(_ body: [UInt8], from introduction: Introduction) -> TransportRequest {
@@ -35,7 +40,7 @@ struct RequestMaker: Sendable {
       body: KnownRequest(introduction: introduction, saves: saves).encoded(as: .cbor))
   }
 
-  func pull(_ pull: PullRequest) -> TransportRequest {
+  package func pull(_ pull: PullRequest) -> TransportRequest {
     var query = "limit=\(pull.limit)"
     if let cursor = pull.cursor { query = "since=\(cursor.text)&" + query }
     if pull.wait > 0 { query += "&wait=\(pull.wait)" }
@@ -43,9 +48,4 @@ struct RequestMaker: Sendable {
     request.waitSeconds = pull.wait
     return request
   }
-}
-
-extension SchemaDocument {
-  /// The canonical JSON form.
-  var registrationBody: [UInt8] { [] }
 }

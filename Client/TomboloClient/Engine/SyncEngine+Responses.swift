@@ -70,9 +70,9 @@ extension SyncEngine {
   // MARK: Refusals
 
   private mutating func refuse(_ response: TransportResponse) throws -> SyncInstruction {
-    let error = error(in: response)
+    let error = SyncFailure.error(in: response)
     switch error.code {
-    case ErrorCode(rawValue: "unknown_store"):
+    case .unknownStore:
       guard !hasCreatedStore else { throw error }
       return try take(.createStore)
     case .unknownSchema:
@@ -122,14 +122,6 @@ extension SyncEngine {
     default:
       throw error
     }
-  }
-
-  /// The error that a body carries, or one for the bare status.
-  private func error(in response: TransportResponse) -> TomboloError {
-    if let format = try? format(of: response), let error = try? WireError(decoding: response.body, as: format) {
-      return SyncFailure.withRemedy(error.error)
-    }
-    return SyncFailure.status(response.status)
   }
 
   /// Seconds in `Retry-After`, as milliseconds; its other form, a date, is answered like none.

@@ -126,6 +126,16 @@ enum SyncFailure {
     }
   }
 
+  /// The error that a body carries, or one for the bare status.
+  static func error(in response: TransportResponse) -> TomboloError {
+    if let format = response.headers["content-type"].flatMap({ WireFormat(mediaType: $0) }),
+      let carried = try? WireError(decoding: response.body, as: format)
+    {
+      return carried.error.code == .unauthorized ? unauthorized : withRemedy(carried.error)
+    }
+    return status(response.status)
+  }
+
   /// The server's error with a remedy for those at this end, where it named none.
   static func withRemedy(_ error: TomboloError) -> TomboloError {
     guard error.remedy.isEmpty else { return error }

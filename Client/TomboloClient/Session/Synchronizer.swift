@@ -2,7 +2,7 @@ import Dispatch
 public import Observation
 import Synchronization
 package import Tombolo
-import TomboloProtocol
+package import TomboloProtocol
 
 /// Keeps a store in step with a server.
 ///
@@ -24,7 +24,7 @@ public final class Synchronizer: Observable, Sendable {
   private let queue = DispatchQueue(label: "tombolo.sync")
   private let registrar = ObservationRegistrar()
   private let shared: Mutex<Shared>
-  private let idleSleeper: any Sleeper
+  private let outcome: @Sendable (Result<SyncReport, TomboloError>) -> Void
 
   private struct Shared {
     var state = SyncState.idle
@@ -39,13 +39,17 @@ public final class Synchronizer: Observable, Sendable {
     try self.init(store: store, remote: remote, transport: CurlTransport(), sleeper: SemaphoreSleeper())
   }
 
-  package init(store: Store, remote: Remote, transport: any Transport, sleeper: any Sleeper) throws {
+  /// - Parameter outcome: hears how each sync ended, on the synchronizer's own queue.
+  package init(
+    store: Store, remote: Remote, transport: any Transport, sleeper: any Sleeper,
+    outcome: @escaping @Sendable (Result<SyncReport, TomboloError>) -> Void = { _ in }
+  ) throws {
+    self.outcome = outcome
     guard store.isVersioned else { throw SyncFailure.unversioned(store.schema.document.name) }
     if try store.replicaState()?.remoteURL != remote.url { try store.setRemote(remote.url, tokenFile: nil) }
     self.store = store
     driver = SyncDriver(
       store: store, token: remote.token, transport: transport, sleeper: sleeper, randomness: store.options.randomness)
-    idleSleeper = SemaphoreSleeper()
     shared = Mutex(Shared())
   }
 
@@ -97,10 +101,12 @@ public final class Synchronizer: Observable, Sendable {
       }
       shared.withLock { $0.isPolling = false }
       set(.idle)
+      outcome(.success(report))
       return report
     } catch let error as TomboloError {
       shared.withLock { $0.isPolling = false }
       set(SyncState(error))
+      outcome(.failure(error))
       throw error
     }
   }

@@ -6,11 +6,13 @@ import TomboloProtocol
 package struct ImportCommand: Command {
   static let entity = CommandOption.required("entity", "ENTITY", help: "The entity that the lines become records of.")
   static let key = CommandOption.text(
-    "key", "COLUMN", help: "The attribute, or its column, that tells records apart: a line with a known\nvalue changes that record.")
+    "key", "COLUMN",
+    help: "The attribute, or its column, that tells records apart: a line with a known\nvalue changes that record.")
   static let maps = CommandOption.list(
     "map", "ATTRIBUTE=COLUMN", help: "Where the file's column is called otherwise than the attribute.")
   static let links = CommandOption.list(
-    "link", "REFERENCE=COLUMN:ENTITY.ATTRIBUTE", help: "Refer to the record of that entity whose attribute has the column's value.")
+    "link", "REFERENCE=COLUMN:ENTITY.ATTRIBUTE",
+    help: "Refer to the record of that entity whose attribute has the column's value.")
   static let skipBad = CommandOption.text(
     "skip-bad", "FILE", help: "Write lines that cannot be taken to this file, and go on without them.")
 

@@ -8,7 +8,8 @@ package struct ListCommand: Command {
     "where", "SQL-EXPRESSION", help: "Only records for which it holds, as \"city = 'Oslo' AND latitude > 50\".")
   static let sort = CommandOption.text("sort", "A[,-B]", help: "By these attributes; a minus sorts downwards.")
   static let limit = CommandOption.number("limit", "N", in: 0...Int(Int32.max), help: "At most this many.")
-  static let csv = CommandOption.flag("csv", help: "Write CSV (RFC 4180): no value is an empty field, empty text is \"\".")
+  static let csv = CommandOption.flag(
+    "csv", help: "Write CSV (RFC 4180): no value is an empty field, empty text is \"\".")
 
   package static let declaration = CommandDeclaration(
     "list", summary: "List records",

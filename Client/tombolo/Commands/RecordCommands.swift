@@ -49,7 +49,9 @@ package struct AddCommand: Command {
       context.output.json(.object([("id", .string(standing.description)), ("isNew", .bool(standing == id))]))
     } else {
       context.output.line(standing.description)
-      if standing != id { context.output.note("A record with this unique value was there already; it has the values now.") }
+      if standing != id {
+        context.output.note("A record with this unique value was there already; it has the values now.")
+      }
     }
   }
 }
@@ -60,7 +62,8 @@ package struct SetCommand: Command {
     "set", summary: "Change a record's values",
     discussion: Assignments.help,
     operands: [
-      Shared.store, Shared.entity, Shared.identifier, OperandDeclaration("name=value", .some, help: "The values to set."),
+      Shared.store, Shared.entity, Shared.identifier,
+      OperandDeclaration("name=value", .some, help: "The values to set."),
     ])
 
   let store: String
@@ -161,7 +164,11 @@ package struct GetCommand: Command {
     for (column, text) in zip(plan.columns, row.texts(plan)) { lines.append((column.property, text ?? "—")) }
     for members in members {
       let shown = members.ids.prefix(3).map(\.description).joined(separator: ", ")
-      lines.append((members.name, members.ids.isEmpty ? "—" : "\(members.ids.count): \(shown)\(members.ids.count > 3 ? ", …" : "")"))
+      lines.append(
+        (
+          members.name,
+          members.ids.isEmpty ? "—" : "\(members.ids.count): \(shown)\(members.ids.count > 3 ? ", …" : "")"
+        ))
     }
     let width = lines.map(\.0.count).max() ?? 0
     for (name, text) in lines {

@@ -87,7 +87,7 @@ package final class CSVReader {
       if !parser.isInsideQuotes, byte == 0x0A || byte == 0x0D { break }
       advance()
       parser.take(byte)
-      if byte == 0x0A || byte == 0x0D && (try peek()) != 0x0A { line += 1 }
+      if try byte == 0x0A || (byte == 0x0D && peek() != 0x0A) { line += 1 }
       if parser.raw.count > Self.recordBytesMax {
         throw Malformed(
           reason: "a record is longer than \(Self.recordBytesMax) bytes: a quote is probably not closed",

@@ -38,7 +38,9 @@ struct ImportPlan: Sendable {
     /// Reads `REFERENCE=COLUMN:Entity.attribute`; a column's name may hold anything but the last colon.
     init(_ text: String) throws {
       let usage = UsageError("--link takes REFERENCE=COLUMN:Entity.attribute, not '\(text)'")
-      guard let equals = text.firstIndex(of: "="), let colon = text.lastIndex(of: ":"), equals < colon else { throw usage }
+      guard let equals = text.firstIndex(of: "="), let colon = text.lastIndex(of: ":"), equals < colon else {
+        throw usage
+      }
       let target = text[text.index(after: colon)...].split(separator: ".", omittingEmptySubsequences: false)
       guard target.count == 2, !target[0].isEmpty, !target[1].isEmpty, equals > text.startIndex else { throw usage }
       reference = String(text[..<equals])
@@ -77,7 +79,8 @@ struct ImportPlan: Sendable {
     }
     var seen: Set<String> = []
     for header in headers where !seen.insert(header).inserted {
-      throw TomboloError(.badLine, "\(file):1: the column '\(header)' is there twice.", remedy: "Give each column its own name.")
+      throw TomboloError(
+        .badLine, "\(file):1: the column '\(header)' is there twice.", remedy: "Give each column its own name.")
     }
     self.links = try links.map { try Self.link($0, entity: entity, schema: schema, field: try field($0.header)) }
     mappings = try Self.mappings(headers, entity: entity, maps: maps, links: links, field: field)
@@ -113,7 +116,8 @@ struct ImportPlan: Sendable {
     let key = try RecordAccess.column(option.attribute, of: destination)
     guard let keyAttribute = key.attribute else {
       throw TomboloError(
-        .unknownAttribute, "\(option.entity).\(option.attribute) is a reference, and records are found by an attribute.")
+        .unknownAttribute, "\(option.entity).\(option.attribute) is a reference, and records are found by an attribute."
+      )
     }
     return Link(
       field: field, header: option.header, column: column, reference: reference, destination: destination, key: key,

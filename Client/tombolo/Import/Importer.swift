@@ -139,11 +139,12 @@ struct Importer {
   private func reference(_ field: CSVReader.Field, _ link: ImportPlan.Link, _ index: KeyIndex) throws -> Found {
     if field.text.isEmpty, !field.isQuoted {
       guard link.reference.isOptional else {
-        throw TomboloError(.requiredReference, "\(plan.entity.name).\(link.column.property) cannot be without a record.")
+        throw TomboloError(
+          .requiredReference, "\(plan.entity.name).\(link.column.property) cannot be without a record.")
       }
       return .nothing
     }
-    let value = try ValueParser.value(field.text, of: link.keyAttribute, at: link.keyPlace)
+    let value = try Self.parsed(field, link.keyAttribute.type, link.keyPlace)
     if let id = try index.record(value, describing: link.keyPlace) { return .record(id) }
     if Self.mayHold(link, plan.entity), link.reference.isOptional { return .later(value) }
     throw TomboloError(.unknownRecord, Self.unknown(field, link))
@@ -162,7 +163,13 @@ struct Importer {
         throw TomboloError(.requiredAttribute, "\(entity.name).\(attribute.name) needs a value.")
       }
     }
-    return try ValueParser.value(field.text, of: attribute, at: "\(entity.name).\(attribute.name)")
+    return try parsed(field, attribute.type, "\(entity.name).\(attribute.name)")
+  }
+
+  /// Blanks around a number or a date mean nothing; in text they are kept.
+  private static func parsed(_ field: CSVReader.Field, _ type: AttributeType, _ place: String) throws -> Value {
+    let text = type == .string || type == .codable ? field.text : field.text.trimmingCharacters(in: .whitespaces)
+    return try ValueRules.value(parsing: text, as: type, named: place)
   }
 
   private func at<Result>(
@@ -177,7 +184,8 @@ struct Importer {
 
   private static func sentence(_ error: TomboloError) -> String {
     let text = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
-    return error.remedy.isEmpty ? text : "\(text). \(error.remedy.hasSuffix(".") ? String(error.remedy.dropLast()) : error.remedy)"
+    return error.remedy.isEmpty
+      ? text : "\(text). \(error.remedy.hasSuffix(".") ? String(error.remedy.dropLast()) : error.remedy)"
   }
 }
 

@@ -36,7 +36,8 @@ struct KeyIndex {
     case .one(let id): return id
     case .many:
       throw TomboloError(
-        .ambiguous, "More than one record has this value of \(place).", remedy: "Use an attribute that tells records apart.")
+        .ambiguous, "More than one record has this value of \(place).",
+        remedy: "Use an attribute that tells records apart.")
     }
   }
 

@@ -41,8 +41,10 @@ package struct Assignments: Sendable {
   /// The values by property, references looked up.
   ///
   /// - Throws: `unknown_attribute`, `required_attribute`, `required_reference`, `unknown_record`, `ambiguous`, and what
-  ///   ``ValueParser`` throws.
-  package func values(for entity: EntityPlan, in schema: StoreSchema, on connection: Connection) throws -> [String: Value] {
+  ///   ``ValueRules`` throws.
+  package func values(for entity: EntityPlan, in schema: StoreSchema, on connection: Connection) throws -> [String:
+    Value]
+  {
     var values: [String: Value] = [:]
     for item in items {
       let column = try RecordAccess.column(item.name, of: entity)
@@ -57,9 +59,10 @@ package struct Assignments: Sendable {
     let place = "\(entity.name).\(item.name)"
     switch column.kind {
     case .attribute(let attribute):
-      if let text = item.text { return try ValueParser.value(text, of: attribute, at: place) }
+      if let text = item.text { return try ValueRules.value(parsing: text, as: attribute.type, named: place) }
       guard attribute.isOptional else {
-        throw TomboloError(.requiredAttribute, "\(place) cannot be without a value.", remedy: "Give it one: \(item.name)=….")
+        throw TomboloError(
+          .requiredAttribute, "\(place) cannot be without a value.", remedy: "Give it one: \(item.name)=….")
       }
       return .null
     case .reference(let reference):

@@ -92,7 +92,8 @@ struct ReadGuard: Sendable {
 
   private static let functions: Set<String> = [
     "abs", "avg", "ceil", "ceiling", "coalesce", "count", "date", "datetime", "floor", "format", "glob", "group_concat",
-    "hex", "ifnull", "iif", "instr", "json", "json_array_length", "json_extract", "json_type", "json_valid", "->", "->>",
+    "hex", "ifnull", "iif", "instr", "json", "json_array_length", "json_extract", "json_type", "json_valid", "->",
+    "->>",
     "julianday", "length", "like", "likely", "lower", "ltrim", "max", "min", "mod", "nullif", "pow", "power", "printf",
     "quote", "replace", "round", "rtrim", "sign", "sqrt", "strftime", "substr", "substring", "sum", "time", "total",
     "trim", "trunc", "typeof", "unhex", "unicode", "unixepoch", "unlikely", "upper",

@@ -20,7 +20,8 @@ package enum RecordAccess {
   package static func column(_ name: String, of entity: EntityPlan) throws -> ColumnPlan {
     if let column = entity.column(name) { return column }
     let names = entity.columns.map(\.property)
-    let isRelationship = entity.farSides.contains { $0.property == name } || entity.links.contains { $0.property == name }
+    let isRelationship =
+      entity.farSides.contains { $0.property == name } || entity.links.contains { $0.property == name }
     if isRelationship {
       throw TomboloError(
         .unknownAttribute, "'\(name)' of \(entity.name) is a to-many relationship, which has no column of its own.",
@@ -64,7 +65,8 @@ package enum RecordAccess {
     guard found.count == 1 else {
       let examples = found.prefix(examplesMax - 1).map(\.description).joined(separator: ", ")
       throw TomboloError(
-        .ambiguous, "More than one \(entity.name) has an identifier that begins with \(text): \(examples)\(found.count == examplesMax ? ", …" : "").",
+        .ambiguous,
+        "More than one \(entity.name) has an identifier that begins with \(text): \(examples)\(found.count == examplesMax ? ", …" : "").",
         remedy: "Give more of its digits.")
     }
     return first
@@ -73,7 +75,9 @@ package enum RecordAccess {
   /// Restricts a hierarchy's table to an entity and those below it; nil where the table has only one.
   package static func entityCondition(_ entity: EntityPlan) -> String? {
     guard entity.hasEntityColumn else { return nil }
-    let names = entity.concreteNames.map { "'" + $0.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'" }
+    let names = entity.concreteNames.map {
+      "'" + $0.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
     return "_tombolo_entity IN (\(names.joined(separator: ", ")))"
   }
 }

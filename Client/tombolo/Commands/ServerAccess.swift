@@ -1,0 +1,42 @@
+import Tombolo
+import TomboloClient
+import TomboloProtocol
+
+/// Single questions to a server, outside of a sync.
+struct ServerAccess {
+  private let requests: RequestMaker
+  private let transport: any Transport
+
+  init(url: String, token: String, context: CommandContext) throws {
+    requests = RequestMaker(address: try RemoteAddress(url), token: token)
+    transport = context.makeTransport()
+  }
+
+  /// The newest schema that the store's clients registered.
+  ///
+  /// - Throws: what ``SingleExchange`` throws; `unknown_schema` when none is registered yet.
+  func latestSchema() throws -> SchemaDocument {
+    let request = requests.request("GET", "/schemas/latest", headers: ["accept": "application/json"])
+    return try SchemaDocument(parsing: try SingleExchange.body(of: request, on: transport))
+  }
+
+  /// The server's checksum at the replica's own position.
+  ///
+  /// - Throws: `checksum_mismatch` when the replica is behind, so that there is nothing to compare.
+  func checksum(after cursor: Cursor, of store: Store, _ state: ReplicaState) throws -> Checksum {
+    guard let version = store.schema.document.version else {
+      throw TomboloError(.storeUnversioned, "The store has no version.")
+    }
+    let introduction = Introduction(
+      replica: state.replica, schemaVersion: version, highestSave: state.highestSave, holds: state.holds,
+      epoch: state.epoch)
+    let request = requests.pull(PullRequest(introduction: introduction, cursor: cursor, limit: 1))
+    let page = try Page(decoding: try SingleExchange.body(of: request, on: transport), as: .cbor)
+    guard let checksum = page.checksum, page.items.isEmpty, page.cursor.position == cursor.position else {
+      throw TomboloError(
+        .checksumMismatch, "Nothing can be compared: the server has changes that this replica does not have yet.",
+        remedy: "Sync first, then verify again.")
+    }
+    return checksum
+  }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import Tombolo
+import TomboloClient
+import TomboloProtocol
+import TomboloSQLite
+
+/// `tombolo init STORE --schema FILE.json`
+package struct InitCommand: Command {
+  static let schema = CommandOption.required("schema", "FILE", help: "The schema document, as JSON.")
+
+  package static let declaration = CommandDeclaration(
+    "init", summary: "Create a store from a schema document", operands: [Shared.store], options: [schema.declaration])
+
+  let store: String
+  let schema: String
+
+  package init(_ arguments: ParsedArguments) throws {
+    store = arguments["STORE"]
+    schema = try arguments.value(Self.schema)
+  }
+
+  package func run(in context: CommandContext) throws {
+    let document = try SchemaFile.read(schema)
+    guard !FileManager.default.fileExists(atPath: store) else { throw StoreFailure.exists(store) }
+    _ = try Store(.file(path: store), document: document, options: context.storeOptions)
+    if document.version == nil {
+      context.output.note("The schema has no version: this store can be used, and never synced.")
+    }
+  }
+}
+
+enum StoreFailure {
+  static func exists(_ path: String) -> TomboloError {
+    TomboloError(
+      .storeExists, "There is a file at \(path) already.", remedy: "Name another path, or move that file away.")
+  }
+}
+
+/// Schema documents in files, and in stores.
+enum SchemaFile {
+  static let bytesMax = 16 << 20
+
+  /// - Throws: `file_unreadable`, `invalid_schema`.
+  static func read(_ path: String) throws -> SchemaDocument {
+    guard let handle = FileHandle(forReadingAtPath: path) else { throw CommandFailure.unreadable(path) }
+    defer { try? handle.close() }
+    guard let data = try? handle.read(upToCount: bytesMax + 1) else { throw CommandFailure.unreadable(path) }
+    guard data.count <= bytesMax else {
+      throw TomboloError(.limitExceeded, "The schema document \(path) is larger than \(bytesMax) bytes.")
+    }
+    do {
+      return try SchemaDocument(parsing: [UInt8](data))
+    } catch var error as TomboloError {
+      error.message = "\(path): \(error.message)"
+      throw error
+    }
+  }
+
+  /// The document in a store, or in a JSON file.
+  static func read(anything path: String, in context: CommandContext) throws -> SchemaDocument {
+    guard FileManager.default.fileExists(atPath: path) else { throw CommandFailure.unreadable(path) }
+    if try context.isDatabase(path) { return try context.open(path, readOnly: true).schema.document }
+    return try read(path)
+  }
+}
+
+/// `tombolo status STORE`
+package struct StatusCommand: Command {
+  package static let declaration = CommandDeclaration(
+    "status", summary: "Show what a store holds, and where it stands with its server", operands: [Shared.store],
+    options: [Shared.json.declaration])
+
+  let store: String
+  let isJSON: Bool
+
+  package init(_ arguments: ParsedArguments) throws {
+    store = arguments["STORE"]
+    isJSON = try arguments.value(Shared.json)
+  }
+
+  package func run(in context: CommandContext) throws {
+    let store = try context.open(store, readOnly: true)
+    let document = store.schema.document
+    let state = try store.replicaState()
+    let counts = try store.read { connection in
+      try store.schema.entities.map { entity in
+        let condition = RecordAccess.entityCondition(entity).map { " WHERE \($0)" } ?? ""
+        let sql = "SELECT count(*) FROM \(entity.table.quotedIdentifier)\(condition)"
+        return (entity.name, try connection.firstRow(sql) { Int($0.int64(0)) } ?? 0)
+      }
+    }
+    if isJSON {
+      context.output.json(Self.json(document, state, counts))
+    } else {
+      show(document, state, counts, in: context.output)
+    }
+  }
+
+  private static func json(_ document: SchemaDocument, _ state: ReplicaState?, _ counts: [(String, Int)]) -> JSONText {
+    var members: [(String, JSONText)] = [
+      ("schema", .string(document.name)), ("version", .optional(document.version?.description)),
+      ("fingerprint", .string(document.fingerprint.description)),
+      ("records", .object(counts.map { ($0.0, .number($0.1)) })), ("remote", .optional(state?.remoteURL)),
+    ]
+    if let state {
+      members += [
+        ("replica", .string(state.replica.description)),
+        ("epoch", .optional(state.epoch.map { String($0.rawValue, radix: 16) })),
+        ("position", state.cursor.map { .integer(Int64(clamping: $0.position.rawValue)) } ?? .null),
+        ("unsent", .number(state.unsent)), ("parked", .number(state.parked)),
+        ("lastPush", .optional(state.lastPush.map(TimeText.text))),
+        ("lastPull", .optional(state.lastPull.map(TimeText.text))),
+      ]
+    }
+    return .object(members)
+  }
+
+  private func show(_ document: SchemaDocument, _ state: ReplicaState?, _ counts: [(String, Int)], in output: Output) {
+    output.line("schema    \(document.name) \(document.version?.description ?? "without a version: it never syncs")")
+    for (index, count) in counts.enumerated() {
+      output.line((index == 0 ? "records   " : "          ") + "\(count.1) \(count.0)")
+    }
+    guard let state else { return output.line("remote    none") }
+    output.line("remote    \(state.remoteURL)")
+    output.line("replica   \(state.replica)")
+    output.line("unsent    \(state.unsent)")
+    if state.parked > 0 { output.line("parked    \(state.parked): tombolo conflicts \(store) says why") }
+    output.line("pushed    \(state.lastPush.map(TimeText.text) ?? "never")")
+    output.line("pulled    \(state.lastPull.map(TimeText.text) ?? "never")")
+  }
+}
+
+/// Moments as people read them.
+enum TimeText {
+  /// - Parameter milliseconds: since 1970.
+  static func text(_ milliseconds: UInt64) -> String {
+    DateText.text(seconds: (Double(milliseconds) / 1_000).rounded(.down) - 978_307_200)
+  }
+}
+
+/// `tombolo log STORE`
+package struct LogCommand: Command {
+  static let limit = CommandOption.number("limit", "N", in: 1...1_000_000, help: "At most this many; 50 if not given.")
+
+  package static let declaration = CommandDeclaration(
+    "log", summary: "List the saves that were made here, the newest first", operands: [Shared.store],
+    options: [limit.declaration, Shared.json.declaration])
+
+  let store: String
+  let limit: Int
+  let isJSON: Bool
+
+  package init(_ arguments: ParsedArguments) throws {
+    store = arguments["STORE"]
+    limit = try arguments.value(Self.limit) ?? 50
+    isJSON = try arguments.value(Shared.json)
+  }
+
+  package func run(in context: CommandContext) throws {
+    let saves = try context.open(store, readOnly: true).saveLog(limit: limit)
+    guard !isJSON else {
+      return context.output.json(
+        .array(
+          saves.map { save in
+            .object([
+              ("number", .integer(Int64(clamping: save.number.rawValue))), ("id", .string(save.id.description)),
+              ("time", .string(TimeText.text(save.time))), ("author", .optional(save.author)),
+              ("state", .string(save.state.rawValue)), ("inserted", .number(save.inserted)),
+              ("updated", .number(save.updated)), ("deleted", .number(save.deleted)),
+            ])
+          }))
+    }
+    context.output.table(
+      ["save", "time", "state", "new", "changed", "deleted", "author"],
+      saves.map { save in
+        [
+          String(save.number.rawValue), TimeText.text(save.time), save.state.rawValue, String(save.inserted),
+          String(save.updated), String(save.deleted), save.author ?? "",
+        ]
+      })
+  }
+}
+
+/// `tombolo conflicts STORE`
+package struct ConflictsCommand: Command {
+  package static let declaration = CommandDeclaration(
+    "conflicts", summary: "Say which writes made here do not stand, and why", operands: [Shared.store],
+    options: [Shared.json.declaration])
+
+  let store: String
+  let isJSON: Bool
+
+  package init(_ arguments: ParsedArguments) throws {
+    store = arguments["STORE"]
+    isJSON = try arguments.value(Shared.json)
+  }
+
+  package func run(in context: CommandContext) throws {
+    let store = try context.open(store, readOnly: true)
+    let document = store.schema.document
+    let entries = try store.conflicts()
+    let parked = try store.parkedSaves()
+    if isJSON {
+      let all = entries.map { Self.json($0, document) } + parked.map(Self.json)
+      return context.output.json(.array(all))
+    }
+    for entry in entries { context.output.line(ConflictWording(entry, schema: document).sentence) }
+    for save in parked {
+      context.output.line(
+        "Your save \(save.changeSet.number.rawValue) of \(TimeText.text(save.changeSet.stamp.clock.milliseconds)) was refused: \(save.message) [\(save.code.rawValue)]"
+      )
+    }
+    if entries.isEmpty, parked.isEmpty, context.output.isTerminal {
+      context.output.note("Everything written here stands.")
+    }
+  }
+
+  private static func json(_ entry: ConflictEntry, _ document: SchemaDocument) -> JSONText {
+    let wording = ConflictWording(entry, schema: document)
+    return .object([
+      ("id", .string(entry.id.description)), ("rule", .string(entry.rule.rawValue)), ("entity", .string(entry.entity)),
+      ("record", .string(entry.record.description)), ("property", .optional(entry.field)),
+      ("lost", .optional(wording.lost)), ("standing", .optional(wording.standing)),
+      ("lostAt", .string(TimeText.text(entry.lost.stamp.clock.milliseconds))),
+      ("by", .optional(entry.standing?.stamp.replica.description)), ("sentence", .string(wording.sentence)),
+    ])
+  }
+
+  private static func json(_ save: ParkedSave) -> JSONText {
+    .object([
+      ("parked", .integer(Int64(clamping: save.changeSet.number.rawValue))), ("code", .string(save.code.rawValue)),
+      ("message", .string(save.message)), ("changes", .number(save.changeSet.changes.count)),
+    ])
+  }
+}
