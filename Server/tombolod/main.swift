@@ -2,4 +2,6 @@ import Foundation
 
 // A client that goes away while it is written to must not end the process.
 signal(SIGPIPE, SIG_IGN)
+// Tokens and data are their owner's only.
+umask(0o077)
 exit(Program.run(Array(CommandLine.arguments.dropFirst())))

@@ -18,9 +18,16 @@ extension StoreFile {
       schema: schema, rules: options.mergeRules, now: advanceNow(),
       greatestMilliseconds: state.greatestMilliseconds,
       aheadMillisecondsMax: options.limits.clockAheadMillisecondsMax)
+    var changeSet = changeSet
+    var fault: TomboloError?
+    do {
+      changeSet = try ChangeSetCheck(schema: schema, recordBytesMax: options.limits.recordBytesMax).normalized(changeSet)
+    } catch let error as TomboloError {
+      fault = error
+    }
     let verdict = try transaction {
       let effects =
-        try refusal(of: changeSet, from: replica)
+        try fault.flatMap { try refusal(of: changeSet, from: replica, because: $0) }
         ?? MergeEngine.merge(changeSet, from: replica, at: position.next, into: self, context: context)
       try write(effects, of: changeSet, from: replica)
       return effects.verdict
@@ -28,14 +35,12 @@ extension StoreFile {
     return PushAnswer(save: changeSet.id, number: changeSet.number, verdict: verdict)
   }
 
-  /// What the merge cannot know: a record that is larger than this server takes. Nil for a save that is no new one.
-  private func refusal(of changeSet: ChangeSet, from replica: ReplicaID) throws -> MergeEffects? {
-    guard let large = changeSet.changes.first(where: { $0.valueBytes > options.limits.recordBytesMax }),
-      changeSet.number == (try highestSave(of: replica)).next, try processed(changeSet.id) == nil
-    else { return nil }
-    let verdict = PushAnswer.Verdict.refused(
-      code: .recordTooLarge,
-      message: "A record of \(large.name) has more than \(options.limits.recordBytesMax) bytes.")
+  /// A refusal for what the merge does not look at. Nil for a save that is no new one: the merge has its answer.
+  private func refusal(
+    of changeSet: ChangeSet, from replica: ReplicaID, because fault: TomboloError
+  ) throws -> MergeEffects? {
+    guard changeSet.number == (try highestSave(of: replica)).next, try processed(changeSet.id) == nil else { return nil }
+    let verdict = PushAnswer.Verdict.refused(code: fault.code, message: fault.message)
     var effects = MergeEffects(
       verdict: verdict, processed: ProcessedSave(id: changeSet.id, verdict: verdict, stamp: changeSet.stamp),
       greatestMilliseconds: state.greatestMilliseconds)
@@ -70,36 +75,6 @@ extension PushAnswer.Verdict {
     switch self {
     case .clockSkew, .gap, .copiedReplica: true
     case .accepted, .known, .refused, .fragmentStored: false
-    }
-  }
-}
-
-extension Change {
-  fileprivate var valueBytes: Int {
-    switch self {
-    case .create(let create): create.fields.reduce(0) { $0 + $1.value.byteCount }
-    case .update(let update): update.writes.reduce(0) { $0 + $1.value.byteCount }
-    case .delete, .link: 0
-    }
-  }
-
-  fileprivate var name: String {
-    switch self {
-    case .create(let create): create.entity
-    case .update(let update): update.entity
-    case .delete(let delete): delete.entity
-    case .link(let link): link.link.relationship
-    }
-  }
-}
-
-extension Value {
-  fileprivate var byteCount: Int {
-    switch self {
-    case .null: 1
-    case .integer, .real: 8
-    case .text(let text): text.utf8.count
-    case .blob(let bytes): bytes.count
     }
   }
 }
