@@ -5,8 +5,7 @@ package struct ServiceOptions: Sendable {
   package var clock: any WallClock
   package var randomness: any Randomness
   package var limits: ServiceLimits
-  /// The name of a registered SQLite VFS; nil for the system's. With one, no directory is made and each database is
-  /// opened in exclusive mode, so that the VFS needs no shared memory.
+  /// The name of a registered SQLite VFS; nil for the system's. With one, no directory is made.
   package var vfs: String?
   /// The simulation switches rules off here, to see that it notices; a server never does.
   package var mergeRules = MergeRules()

@@ -19,6 +19,8 @@ struct ChangeSetCheck {
         var differs = false
         for place in create.fields.indices {
           let field = create.fields[place]
+          // What nobody assigned may be absent where the schema wants a value: an older writer knew no default.
+          if field.value.isNull, !field.isAssigned { continue }
           guard let normal = try replacement(for: field.value, of: field.name, in: entity) else { continue }
           create.fields[place].value = normal
           differs = true

@@ -20,7 +20,6 @@ enum DataDirectory {
     var options = Connection.Options()
     options.vfs = vfs
     let connection = try Connection(path: path, options: options)
-    if vfs != nil { try connection.execute("PRAGMA locking_mode = EXCLUSIVE") }
     try connection.execute("PRAGMA journal_mode = WAL")
     try connection.execute("PRAGMA synchronous = FULL")
     return connection
