@@ -141,7 +141,7 @@ let package = Package(
     tests("ModelTests", uses: ["SwiftData", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("QueryTests", uses: ["Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("StoreTests", uses: ["Tombolo", "TomboloProtocol", "TomboloSQLite"]),
-    tests("ServerTests", uses: ["TomboloServer", "TomboloProtocol", "TomboloSQLite"]),
+    tests("ServerTests", uses: ["TomboloServer", "TomboloProtocol", "TomboloSQLite", "TomboloCompression"]),
     tests("ClientTests", uses: ["TomboloClient", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("CommandTests", uses: ["TomboloCommand", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("SimulationTests", uses: ["TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),

@@ -1,3 +1,5 @@
+import Synchronization
+import TomboloSQLite
 import Testing
 import TomboloCompression
 import TomboloProtocol
@@ -46,7 +48,8 @@ struct MalformedTests {
     "A length beyond the input is refused before anything is allocated",
     arguments: [
       [0x9B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0xBB, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
-      [0x5B, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x9F], [0xC0], [0xFF], Array(repeating: 0x81, count: 5_000),
+      [0x5B, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x9F], [0xC0], [0xFF],
+      Array(repeating: 0x81, count: 5_000),
     ] as [[UInt8]])
   func hugeLengths(body: [UInt8]) throws {
     let server = try ServerFixture()
@@ -95,7 +98,9 @@ struct MalformedTests {
     #expect(try response.error().code == .unsupportedMediaType)
   }
 
-  @Test("JSON that is none, or of another kind, is malformed", arguments: ["", "{", "[1,2]", "{}", "null", "\"x\"", #"{"kind":"page"}"#])
+  @Test(
+    "JSON that is none, or of another kind, is malformed",
+    arguments: ["", "{", "[1,2]", "{}", "null", "\"x\"", #"{"kind":"page"}"#])
   func badJSON(text: String) throws {
     let server = try ServerFixture()
     let response = push(server, Array(text.utf8), headers: ["content-type": "application/json"])

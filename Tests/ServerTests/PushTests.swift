@@ -1,3 +1,4 @@
+import TomboloSQLite
 import Testing
 import TomboloProtocol
 import TomboloServer

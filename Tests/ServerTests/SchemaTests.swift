@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TomboloProtocol
 import TomboloServer
@@ -78,7 +79,10 @@ struct SchemaTests {
 
   @Test(
     "What is no schema document is refused",
-    arguments: ["", "{", "[]", "null", #"{"name":"x"}"#, #"{"name":"L","version":"1.0.0","entities":[{"name":"A","attributes":[{"name":"b","type":"colour"}]}]}"#])
+    arguments: [
+      "", "{", "[]", "null", #"{"name":"x"}"#,
+      #"{"name":"L","version":"1.0.0","entities":[{"name":"A","attributes":[{"name":"b","type":"colour"}]}]}"#,
+    ])
   func invalid(document: String) throws {
     let server = try ServerFixture()
     let response = put(server, "2.0.0", document)

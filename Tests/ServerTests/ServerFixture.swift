@@ -124,7 +124,7 @@ final class ServerFixture {
   func push(_ push: PushRequest, token: String? = nil) throws -> PushResponse {
     let response = send(
       "POST", "/v1/stores/library/changes", token: token ?? writer, body: push.encoded(as: .cbor))
-    try #require(response.status == 200, "\(try response.error())")
+    try #require(response.status == 200, "\(response.failure)")
     return try PushResponse(decoding: response.body, as: .cbor)
   }
 
@@ -132,7 +132,7 @@ final class ServerFixture {
     _ replica: TestReplica, limit: Int = 5_000, token: String? = nil, headers: [String: String] = [:]
   ) throws -> Page {
     let response = pull(replica, limit: limit, token: token, headers: headers)
-    try #require(response.status == 200, "\(try response.error())")
+    try #require(response.status == 200, "\(response.failure)")
     return try Page(decoding: response.body, as: .cbor)
   }
 
@@ -149,6 +149,9 @@ final class ServerFixture {
 
 extension ServiceResponse {
   var text: String { String(decoding: body, as: UTF8.self) }
+
+  /// For messages.
+  var failure: String { (try? error().description) ?? "no error" }
 
   /// The error that the body carries, whichever way it is written.
   func error() throws -> TomboloError {

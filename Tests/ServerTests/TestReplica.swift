@@ -28,7 +28,9 @@ struct TestReplica {
       stamp: Stamp(clock: clock, replica: id), schemaVersion: version, base: cursor?.base ?? .start, changes: changes)
   }
 
-  func push(_ changeSets: [ChangeSet]) -> PushRequest { PushRequest(introduction: introduction, changeSets: changeSets) }
+  func push(_ changeSets: [ChangeSet]) -> PushRequest {
+    PushRequest(introduction: introduction, changeSets: changeSets)
+  }
 }
 
 /// A record's id from a small number.

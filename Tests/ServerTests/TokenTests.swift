@@ -1,3 +1,4 @@
+import TomboloSQLite
 import Foundation
 import Testing
 import TomboloProtocol
@@ -103,7 +104,10 @@ struct TokenTests {
 
   @Test(
     "A wish for a token that makes no sense is refused",
-    arguments: ["", "{}", #"{"role":"king"}"#, #"{"role":1}"#, "[]", #"{"role":"reader","name":"\#(String(repeating: "x", count: 201))"}"#])
+    arguments: [
+      "", "{}", #"{"role":"king"}"#, #"{"role":1}"#, "[]",
+      #"{"role":"reader","name":"\#(String(repeating: "x", count: 201))"}"#,
+    ])
   func badWishes(body: String) throws {
     let server = try ServerFixture()
     let response = server.send(

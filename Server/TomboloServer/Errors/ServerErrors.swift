@@ -87,24 +87,10 @@ extension TomboloError {
       remedy: "Register it first: PUT /v1/stores/NAME/schemas/\(version).")
   }
 
-  static func schemaVersionTaken(_ version: SchemaVersion) -> TomboloError {
-    TomboloError(
-      .schemaVersionTaken, "Schema version \(version) is registered with another document.",
-      remedy: "Give the changed schema a new version number.")
-  }
-
   static func schemaVersionMismatch(path: String, document: String) -> TomboloError {
     TomboloError(
       .invalidSchema, "The path names version \(path), the document says \(document).",
       remedy: "Send the document under its own version.")
-  }
-
-  static var schemaUnversioned: TomboloError {
-    TomboloError(
-      .storeUnversioned, "The schema document has no version, and an unversioned store never syncs.",
-      remedy:
-        "Release the schema as a VersionedSchema that is exactly what shipped, and nothing else; change it only in the release after."
-    )
   }
 
   static func cursorExpired(_ reason: String) -> TomboloError {

@@ -29,8 +29,8 @@ extension Service {
     guard request.body.count <= options.limits.schemaBytesMax else {
       throw TomboloError.requestTooLarge(limit: options.limits.schemaBytesMax)
     }
-    let document = try SchemaDocument(registered: request.body)
-    guard let version = document.version else { throw TomboloError.schemaUnversioned }
+    let document = try SchemaDocument(parsing: request.body)
+    guard let version = document.version else { throw SchemaLint.unversioned(document.name) }
     guard SchemaVersion(text) == version else {
       throw TomboloError.schemaVersionMismatch(path: text, document: version.description)
     }

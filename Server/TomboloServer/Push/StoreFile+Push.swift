@@ -21,7 +21,8 @@ extension StoreFile {
     var changeSet = changeSet
     var fault: TomboloError?
     do {
-      changeSet = try ChangeSetCheck(schema: schema, recordBytesMax: options.limits.recordBytesMax).normalized(changeSet)
+      changeSet = try ChangeSetCheck(schema: schema, recordBytesMax: options.limits.recordBytesMax).normalized(
+        changeSet)
     } catch let error as TomboloError {
       fault = error
     }
@@ -39,7 +40,9 @@ extension StoreFile {
   private func refusal(
     of changeSet: ChangeSet, from replica: ReplicaID, because fault: TomboloError
   ) throws -> MergeEffects? {
-    guard changeSet.number == (try highestSave(of: replica)).next, try processed(changeSet.id) == nil else { return nil }
+    guard changeSet.number == (try highestSave(of: replica)).next, try processed(changeSet.id) == nil else {
+      return nil
+    }
     let verdict = PushAnswer.Verdict.refused(code: fault.code, message: fault.message)
     var effects = MergeEffects(
       verdict: verdict, processed: ProcessedSave(id: changeSet.id, verdict: verdict, stamp: changeSet.stamp),

@@ -34,7 +34,7 @@ struct SchemaRegistry {
       let json = query.bytes(3)
       registry.entries.append(
         Entry(
-          version: version, json: json, document: try SchemaDocument(registered: json),
+          version: version, json: json, document: try SchemaDocument(parsing: json),
           registered: UInt64(clamping: query.int64(4))))
     }
     registry.merged = registry.latest.map { MergeSchema(document: $0.document) }
@@ -42,11 +42,6 @@ struct SchemaRegistry {
   }
 
   subscript(version: SchemaVersion) -> Entry? { entries.first { $0.version == version } }
-
-  /// The neighbours that a new version has to fit between.
-  func neighbours(of version: SchemaVersion) -> (below: Entry?, above: Entry?) {
-    (entries.last { $0.version < version }, entries.first { $0.version > version })
-  }
 
   mutating func insert(_ entry: Entry, into connection: Connection) throws {
     let insert = try connection.cached("INSERT INTO schema_version VALUES(?, ?, ?, ?, ?)")
@@ -67,21 +62,18 @@ extension StoreFile {
 
   /// Registers a version, or finds it registered with the same document.
   /// - Returns: whether it is new.
-  /// - Throws: `schema_version_taken`, `schema_not_additive`, `limit_exceeded`.
+  /// - Throws: whatever ``SchemaRegistration`` finds, and `limit_exceeded`.
   func register(_ document: SchemaDocument, as version: SchemaVersion) throws -> Bool {
-    if let known = registry[version] {
-      try document.requireSame(as: known.document, version: version)
-      return false
+    switch try SchemaRegistration.check(document, among: registry.entries.map(\.document)) {
+    case .known: return false
+    case .new: break
     }
     guard registry.entries.count < options.limits.schemaVersionsMax else {
       throw TomboloError.limitExceeded("schema versions a store", limit: options.limits.schemaVersionsMax)
     }
-    let (below, above) = registry.neighbours(of: version)
-    if let below { try document.requireAdditive(after: below.document) }
-    if let above { try above.document.requireAdditive(after: document) }
     try transaction {
       let entry = SchemaRegistry.Entry(
-        version: version, json: document.registeredJSON, document: document, registered: advanceNow())
+        version: version, json: document.canonicalJSON, document: document, registered: advanceNow())
       try registry.insert(entry, into: connection)
     }
     return true
