@@ -13,11 +13,11 @@ struct RolesTests {
     #expect(Set(attributes.map(\.merge)) == Set(MergePolicy.allCases))
     let relationships = document.entities.flatMap(\.relationships)
     #expect(Set(relationships.map(\.deleteRule)).isSuperset(of: [.nullify, .cascade, .deny]))
-    #expect(relationships.contains(where: \.isAcyclic))
+    #expect(relationships.contains { $0.isAcyclic })
     #expect(Set(document.entities.flatMap(\.unique).map(\.onConflict)) == [.merge, .reject])
     #expect(Set(document.entities.map(\.concurrentDelete)) == Set(DeletePolicy.allCases))
     let resolved = ResolvedSchema(document)
     #expect(!resolved.links.isEmpty)
-    #expect(resolved.entity("Badge")?.references.contains(where: \.isOneToOne) == true)
+    #expect(resolved.entity("Badge")?.references.contains { $0.isOneToOne } == true)
   }
 }
