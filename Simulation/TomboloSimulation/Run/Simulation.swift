@@ -26,6 +26,15 @@ public struct Simulation: Sendable {
     self.init(document: .simulationSample, configuration: configuration)
   }
 
+  /// Runs on a schema document, as `tombolo schema show` prints it.
+  ///
+  /// - Throws: `invalid_schema`, naming what is wrong.
+  public init(
+    schema json: String, configuration: SimulationConfiguration = SimulationConfiguration()
+  ) throws {
+    self.init(document: try SchemaDocument(parsing: Array(json.utf8)), configuration: configuration)
+  }
+
   /// One run: some hundred milliseconds in a release build.
   ///
   /// - Throws: ``SimulationFailure`` naming the invariant that was broken, with the seed and the last lines of the trace.
