@@ -49,7 +49,7 @@ struct StoreCrashTests {
       let plan = try #require(store?.schema.entity("Folder"))
       let ids = (0..<3).compactMap { _ in store?.makeRecordID() }
       disk.failAfter(operations: cut)
-      try? store?.save { writer in
+      _ = try? store?.save { writer in
         for id in ids {
           try Operation.insert(plan, id, values: ["left": .integer(3), "right": .integer(3)]).apply(to: writer)
         }
