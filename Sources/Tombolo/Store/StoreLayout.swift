@@ -102,7 +102,10 @@ package struct StoreLayout: Sendable {
   private func tableName(of entity: String) -> String { places[Key(entity: entity, property: "")]?.name ?? entity }
 
   private static func free(_ name: String, fallback: String, in taken: Set<String>) -> String {
-    let isReserved = folded(name).hasPrefix("_tombolo_") || folded(name).hasPrefix("sqlite_")
+    // `rowid` and its other names stay SQLite's own: the order in which records were made is read through them.
+    let isReserved =
+      folded(name).hasPrefix("_tombolo_") || folded(name).hasPrefix("sqlite_")
+      || ["rowid", "oid", "_rowid_"].contains(folded(name))
     if !isReserved, !taken.contains(folded(name)) { return name }
     let base = isReserved ? "entity_\(name)" : fallback
     if !taken.contains(folded(base)) { return base }

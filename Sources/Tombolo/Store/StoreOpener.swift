@@ -15,9 +15,14 @@ struct StoreOpener {
 
   /// - Parameter document: nil to take the one inside.
   func open(_ document: SchemaDocument?) throws -> OpenedStore {
+    if let document { try SchemaValidation.check(document) }
     do {
       switch location {
-      case .memory: return try create(try Connection(path: ":memory:"), document)
+      case .memory:
+        guard let document else { throw missing() }
+        let connection = try Connection(path: ":memory:")
+        try Self.prepare(connection)
+        return OpenedStore(connection: connection, schema: try create(connection, document))
       case .file(let path): return try openFile(path, document)
       }
     } catch let error as SQLiteError {
@@ -33,61 +38,177 @@ struct StoreOpener {
     return reading
   }
 
-  /// Settings of every connection, those of readers included.
+  /// Settings of every connection, those of readers included; none of them is written to the file.
   static func prepare(_ connection: Connection) throws {
     connection.setTriggersEnabled(false)
     try connection.execute(
       "PRAGMA cache_size = -65536; PRAGMA temp_store = memory; PRAGMA secure_delete = off; PRAGMA foreign_keys = off")
-    try connection.define("tombolo_composed", arguments: 1) { arguments in
-      if case .text(let text)? = arguments.first { return .text(text.composed) }
-      return arguments.first ?? .null
-    }
+    try QueryFunctions.register(on: connection)
   }
 
+  // MARK: Files
+
   private func openFile(_ path: String, _ document: SchemaDocument?) throws -> OpenedStore {
+    // Another VFS has no file that could be looked at from here.
+    let file = options.vfs == nil ? try StoreFile(path) : nil
+    if let file { try check(file, mayCreate: document != nil && !options.isReadOnly) }
     var opening = Connection.Options()
     opening.vfs = options.vfs
     opening.isReadOnly = options.isReadOnly
     opening.createsFile = document != nil
     let connection = try Connection(path: path, options: opening)
-    let isEmpty = try connection.firstRow("SELECT count(*) FROM sqlite_schema") { $0.int64(0) } == 0
-    if !options.isReadOnly {
-      try connection.execute("PRAGMA journal_mode = wal; PRAGMA synchronous = normal; PRAGMA wal_autocheckpoint = 4000")
-    }
-    if isEmpty { return try create(connection, document) }
-    guard let document else {
-      throw TomboloError(.unknownSchema, "not built yet")
-    }
     try Self.prepare(connection)
-    return OpenedStore(connection: connection, schema: StoreSchema(document: document))
+    if try isEmpty(connection) {
+      guard let document, !options.isReadOnly else { throw missing() }
+      let schema = try create(connection, document)
+      try Self.useLog(connection)
+      return OpenedStore(connection: connection, schema: schema)
+    }
+    try requireStore(connection)
+    if !options.isReadOnly { try Self.useLog(connection) }
+    let verification = StoreVerification(connection: connection, location: location)
+    return OpenedStore(
+      connection: connection, schema: try verification.schema(for: document, options: options))
   }
 
-  private func create(_ connection: Connection, _ document: SchemaDocument?) throws -> OpenedStore {
-    guard let document else {
-      throw TomboloError(.storeMissing, "There is no store at \(location).")
+  /// What the file's first bytes tell without SQLite.
+  private func check(_ file: StoreFile, mayCreate: Bool) throws {
+    switch file.content {
+    case .noFolder:
+      throw TomboloError(
+        .fileUnwritable, "The folder of \(location) does not exist.",
+        remedy: "Make the folder first, or name another file.")
+    case .none: if !mayCreate { throw missing() }
+    case .empty: if !mayCreate { throw missing() }
+    case .unreadable:
+      throw TomboloError(
+        .fileUnreadable, "The file at \(location) cannot be read.", remedy: "Give yourself the right to read it.")
+    case .folder, .other:
+      throw TomboloError(
+        .notADatabase, "The file at \(location) is not an SQLite database.",
+        remedy: "Name the file of a store, or a new one.")
+    case .database(let applicationID, let format):
+      if applicationID != 0, applicationID != StoreTables.applicationID { throw foreign() }
+      if applicationID == StoreTables.applicationID { try checkFormat(format) }
+      if applicationID == 0 { try checkUnmarked() }
     }
-    try Self.prepare(connection)
+  }
+
+  /// A database without a mark is looked at through a connection that cannot write.
+  private func checkUnmarked() throws {
+    guard case .file(let path) = location else { return }
+    let connection = try Connection(path: path, options: Self.readerOptions(options))
+    if try !isEmpty(connection) { throw foreign() }
+  }
+
+  private func isEmpty(_ connection: Connection) throws -> Bool {
+    try connection.firstRow("SELECT count(*) FROM sqlite_schema") { $0.int64(0) } == 0
+  }
+
+  private func requireStore(_ connection: Connection) throws {
+    let id = try connection.firstRow("PRAGMA application_id") { $0.int64(0) }
+    guard id == StoreTables.applicationID else { throw foreign() }
+    try checkFormat(try connection.firstRow("PRAGMA user_version") { $0.int64(0) } ?? 0)
+    let found = try connection.firstRow("SELECT 1 FROM sqlite_schema WHERE name = '_tombolo_meta'") { _ in true }
+    guard found == true else { throw TomboloError.damaged("its table of settings is missing") }
+  }
+
+  private func checkFormat(_ format: Int64) throws {
+    guard format > StoreTables.format else { return }
+    throw TomboloError(
+      .newerStore,
+      "The store at \(location) has format \(format), and this version of Tombolo knows formats up to \(StoreTables.format).",
+      remedy: "Open it with a newer version of Tombolo.")
+  }
+
+  private func missing() -> TomboloError {
+    TomboloError(
+      .storeMissing, "There is no store at \(location).",
+      remedy: "Check the path, or create the store with `tombolo init`.")
+  }
+
+  private func foreign() -> TomboloError {
+    TomboloError(
+      .foreignDatabase, "The SQLite database at \(location) belongs to another application.",
+      remedy: "Name another file; a store is created by Tombolo, and data comes in through `tombolo import`.")
+  }
+
+  /// Readers go on while a writer writes: https://sqlite.org/wal.html.
+  private static func useLog(_ connection: Connection) throws {
+    // Another process may be creating the same store; it holds the file for a moment only.
+    for _ in 0..<100 {
+      do {
+        try connection.execute("PRAGMA journal_mode = wal")
+        break
+      } catch let error as SQLiteError where error.isBusy {
+        usleep(10_000)
+      }
+    }
+    try connection.execute("PRAGMA synchronous = normal; PRAGMA wal_autocheckpoint = 4000")
+  }
+
+  // MARK: Creation
+
+  private func create(_ connection: Connection, _ document: SchemaDocument) throws -> StoreSchema {
+    let document = document.normalized
     var layout = StoreLayout()
     layout.extend(by: ResolvedSchema(document))
     let schema = StoreSchema(document: document, layout: layout)
-    let meta = StoreMeta(connection)
-    let replica = ReplicaID(options.randomness.next())
-    try connection.immediate {
-      for statement in StoreTables.system + StoreTables.statements(for: schema) { try connection.execute(statement) }
-      for (key, place) in layout.added {
-        try connection.run(
-          "INSERT INTO _tombolo_column(entity, property, kind, name, number) VALUES (?1, ?2, ?3, ?4, ?5)"
-        ) {
-          $0.bind(key.entity, at: 1)
-          $0.bind(key.property, at: 2)
-          $0.bind(place.kind.rawValue, at: 3)
-          $0.bind(place.name, at: 4)
-          $0.bind(place.number, at: 5)
-        }
-      }
-      try meta.set(.replica, to: .blob(replica.bytes))
+    let existing = try connection.immediate { () -> Bool in
+      // Another process may have been faster.
+      guard try isEmpty(connection) else { return true }
+      try connection.execute("PRAGMA application_id = \(StoreTables.applicationID)")
+      try connection.execute("PRAGMA user_version = \(StoreTables.format)")
+      for statement in StoreTables.system { try connection.execute(statement) }
+      let writer = StoreTableWriter(connection: connection, options: options)
+      try writer.apply(schema, layout: layout, isNew: true)
+      let replica = ReplicaID(options.randomness.next())
+      try StoreMeta(connection).set(.replica, to: .blob(replica.bytes))
       _ = try ReplicaNumbers(connection).number(of: replica)
+      return false
     }
-    return OpenedStore(connection: connection, schema: schema)
+    guard existing else { return schema }
+    try requireStore(connection)
+    return try StoreVerification(connection: connection, location: location).schema(for: document, options: options)
+  }
+}
+
+/// What lies at a path, judged by its first hundred bytes (https://sqlite.org/fileformat.html, section 1.3).
+struct StoreFile {
+  enum Content {
+    case noFolder, none, empty, folder, unreadable
+    /// Not an SQLite database.
+    case other
+    case database(applicationID: Int64, format: Int64)
+  }
+  let content: Content
+
+  init(_ path: String) throws {
+    var isFolder: ObjCBool = false
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    if !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
+      content = FileManager.default.fileExists(atPath: folder) ? .none : .noFolder
+      return
+    }
+    if isFolder.boolValue {
+      content = .folder
+      return
+    }
+    guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: 100) ?? Data() else {
+      content = .unreadable
+      return
+    }
+    try? handle.close()
+    let bytes = [UInt8](data)
+    if bytes.isEmpty {
+      content = .empty
+    } else if bytes.count == 100, bytes.starts(with: Array("SQLite format 3\u{0}".utf8)) {
+      func number(at offset: Int) -> Int64 {
+        Int64(bytes[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+      }
+      content = .database(applicationID: number(at: 68), format: number(at: 60))
+    } else {
+      content = .other
+    }
   }
 }

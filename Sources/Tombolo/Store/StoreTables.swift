@@ -61,7 +61,7 @@ enum StoreTables {
   static func statements(for schema: StoreSchema, present: [String: Set<String>] = [:]) -> [String] {
     var statements: [String] = []
     for root in schema.entities where root.lineage.count == 1 {
-      let family = schema.entities.filter { $0.table == root.table }.sorted { $0.lineage.count < $1.lineage.count }
+      let family = family(of: root, in: schema)
       var columns: [(entity: EntityPlan, column: ColumnPlan)] = []
       for member in family {
         columns += member.columns.filter { $0.declaringEntity == member.name }.map { (member, $0) }
@@ -78,7 +78,7 @@ enum StoreTables {
       statements.append(
         "CREATE TABLE \(table)(source BLOB NOT NULL, target BLOB NOT NULL, _tombolo_stamps BLOB, "
           + "PRIMARY KEY(source, target)) STRICT")
-      statements.append("CREATE INDEX \("_tombolo_\(link.table)_target".quotedIdentifier) ON \(table)(target)")
+      statements.append("CREATE INDEX \(indexName(link).quotedIdentifier) ON \(table)(target)")
     }
     return statements
   }
@@ -117,7 +117,19 @@ enum StoreTables {
     return text
   }
 
-  private static func indexes(of family: [EntityPlan]) -> [String] {
+  /// The names of all indexes that the schema asks for.
+  static func indexNames(for schema: StoreSchema) -> [String] {
+    schema.entities.filter { $0.lineage.count == 1 }.flatMap { indexLists(of: family(of: $0, in: schema)).map(\.name) }
+      + schema.linkTables.map(indexName)
+  }
+
+  private static func family(of root: EntityPlan, in schema: StoreSchema) -> [EntityPlan] {
+    schema.entities.filter { $0.table == root.table }.sorted { $0.lineage.count < $1.lineage.count }
+  }
+
+  private static func indexName(_ link: LinkPlan) -> String { "_tombolo_\(link.table)_target" }
+
+  private static func indexLists(of family: [EntityPlan]) -> [(name: String, columns: [String])] {
     guard let root = family.first else { return [] }
     var lists: [[String]] = root.hasEntityColumn ? [["_tombolo_entity"]] : []
     for member in family {
@@ -130,8 +142,14 @@ enum StoreTables {
       lists += member.indexes
     }
     var seen: Set<[String]> = []
-    return lists.filter { !$0.isEmpty && seen.insert($0).inserted }.map { columns in
-      let name = "_tombolo_\(root.table)_\(columns.joined(separator: "_"))"
+    return lists.filter { !$0.isEmpty && seen.insert($0).inserted }.map {
+      ("_tombolo_\(root.table)_\($0.joined(separator: "_"))", $0)
+    }
+  }
+
+  private static func indexes(of family: [EntityPlan]) -> [String] {
+    guard let root = family.first else { return [] }
+    return indexLists(of: family).map { name, columns in
       let list = columns.map(\.quotedIdentifier).joined(separator: ", ")
       return "CREATE INDEX IF NOT EXISTS \(name.quotedIdentifier) ON \(root.table.quotedIdentifier)(\(list))"
     }
