@@ -80,14 +80,16 @@ struct MergeAdmission {
     guard let field = entity.field(name) else {
       throw Refusal(code: .unknownAttribute, message: "The schema has no attribute \(entity.name).\(name).")
     }
-    guard Self.fits(value, field) else {
+    guard field.admits(value) else {
       throw Refusal(code: .wrongType, message: "The value for \(entity.name).\(name) has another type than the schema.")
     }
   }
+}
 
+extension MergeSchema.Field {
   /// Whether a value has the storage class of its attribute. Nil fits: a consequence may have left nothing else.
-  private static func fits(_ value: Value, _ field: MergeSchema.Field) -> Bool {
-    guard let type = field.type else {
+  package func admits(_ value: Value) -> Bool {
+    guard let type else {
       if case .blob(let bytes) = value { return bytes.count == 16 }
       return value.isNull
     }

@@ -124,6 +124,17 @@ package final class Store: Sendable {
     }
   }
 
+  /// The same, with `synchronous=FULL`: when it returns, every commit up to this one is on the disk.
+  package func writeDurably<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try translatingErrors {
+      try writer.withConnection { connection, _ in
+        try connection.execute("PRAGMA synchronous = full")
+        defer { try? connection.execute("PRAGMA synchronous = normal") }
+        return try connection.immediate { try body(connection) }
+      }
+    }
+  }
+
   /// Calls `handler` after every commit on this store object (a save or an applied pull), outside the locks.
   /// The registration lasts as long as the returned token.
   package func observe(_ handler: @escaping @Sendable (CommitSummary) -> Void) -> StoreObservation {

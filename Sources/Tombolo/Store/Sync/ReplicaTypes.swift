@@ -1,41 +1,5 @@
 package import TomboloProtocol
 
-/// What the sync engine asks of a store. Each call is one transaction.
-extension Store {
-  /// The replica's bookkeeping as the engine needs it; nil before a remote was added.
-  package func replicaState() throws -> ReplicaState? { preconditionFailure("not built yet") }
-
-  /// Adds or replaces the remote. The first one gives every row its stamp and puts what is there into the outbox.
-  /// - Throws: `store_unversioned`, `history_not_recorded`, `remote_exists` (another URL, unsent work).
-  package func setRemote(_ url: String, tokenFile: String?) throws { preconditionFailure("not built yet") }
-
-  /// The saves that no answer has settled, in order, whole, with the values that each wrote; at least one if there is any.
-  package func outbox(recordsMax: Int, bytesMax: Int) throws -> [ChangeSet] { preconditionFailure("not built yet") }
-
-  /// Marks saves as about to be sent, with `synchronous=FULL`, before a request leaves.
-  package func markAttempted(upTo number: SaveNumber) throws { preconditionFailure("not built yet") }
-
-  /// Takes the answers to a push: settles, parks, renames, restamps, or takes a new replica id.
-  package func take(_ response: PushResponse) throws -> PushOutcome { preconditionFailure("not built yet") }
-
-  /// Stages a page; the last one applies all that are staged, in one transaction, with the cursor.
-  package func take(_ page: Page) throws -> PullOutcome { preconditionFailure("not built yet") }
-
-  /// Drops what is staged and asks for a snapshot: after `cursor_expired`. Unsent work is kept.
-  package func beginSnapshot() throws { preconditionFailure("not built yet") }
-
-  /// Takes a new replica id, after the server was asked which of the unsent saves it knows.
-  package func takeNewReplicaID(known: [SaveID: Stamp]) throws { preconditionFailure("not built yet") }
-
-  /// The sum over all living, stamped records, as merge.md defines it.
-  package func checksum() throws -> Checksum { preconditionFailure("not built yet") }
-
-  package func conflicts() throws -> [ConflictEntry] { preconditionFailure("not built yet") }
-  package func parkedSaves() throws -> [ParkedSave] { preconditionFailure("not built yet") }
-  /// The newest first.
-  package func saveLog(limit: Int) throws -> [SaveSummary] { preconditionFailure("not built yet") }
-}
-
 package struct ReplicaState: Sendable {
   package var replica: ReplicaID
   package var remoteURL: String

@@ -1,0 +1,240 @@
+import TomboloProtocol
+import TomboloSQLite
+
+/// The last page of a pull: everything staged becomes visible at once, with the cursor.
+extension ReplicaTransaction {
+  func take(last page: Page) throws -> PullOutcome {
+    if let epoch = try book.epoch, epoch != page.cursor.epoch { return .epochChanged(page.cursor.epoch) }
+    guard try !isCopied(page) else { return .copied }
+    let stage = PageStage(connection)
+    let hadConflicts = try conflictCount()
+    try stage.add(page)
+    try book.set(.epoch, to: page.cursor.epoch.rawValue)
+    try noteServerTime(page.serverTime)
+    try keepConflicts(stage, position: page.cursor.position)
+    try settle(page)
+    let isSnapshot = try book.isSnapshot
+    var pulledRecords: Set<RecordID> = []
+    try stage.forEach { staged in
+      try applyRecords(of: staged)
+      if isSnapshot { for item in staged.items { if let id = Self.record(of: item) { pulledRecords.insert(id) } } }
+    }
+    if isSnapshot { try dropRecords(except: pulledRecords) }
+    try relayOpen()
+    try settleReferences()
+    try applyLinks(stage, isSnapshot: isSnapshot)
+    for save in queue.saves where save.state == .answered && save.now.isHidden { save.state = .confirmed }
+    try writeQueue()
+    try moveCursor(to: page, stage)
+    return .applied(
+      records: changedRecords, conflicts: try conflictCount() - hadConflicts, checksum: try compareChecksum(page))
+  }
+
+  private var changedRecords: Int { summary.map { $0.inserted.count + $0.updated.count + $0.deleted.count } ?? 0 }
+
+  private func conflictCount() throws -> Int {
+    try connection.firstRow("SELECT count(*) FROM _tombolo_conflict") { Int($0.int64(0)) } ?? 0
+  }
+
+  /// Whether somebody else pushes under this replica's id.
+  private func isCopied(_ page: Page) throws -> Bool {
+    let highest = Int64(clamping: try meta.highestSave.rawValue) - numberOffset
+    if Int64(clamping: page.processed.rawValue) > highest { return true }
+    for save in queue.saves where save.state == .unsent {
+      let number = save.number - numberOffset
+      guard number <= Int64(clamping: page.processed.rawValue) else { continue }
+      // What this file never sent cannot have been processed.
+      if !save.isAttempted { return true }
+      if page.answers.contains(where: { Int64(clamping: $0.number.rawValue) == number && $0.save != save.id }) {
+        return true
+      }
+    }
+    return false
+  }
+
+  /// Settles the saves that the server had processed when the page was read; they are laid over it no longer.
+  private func settle(_ page: Page) throws {
+    let last = Int64(clamping: page.processed.rawValue) + numberOffset
+    let answers = Dictionary(page.answers.map { ($0.save, $0.verdict) }, uniquingKeysWith: { first, _ in first })
+    for save in queue.saves where save.state == .unsent && save.number <= last {
+      try take(answers[save.id] ?? .accepted(fell: []), for: save)
+    }
+    for save in queue.saves where save.state == .answered && save.number <= last {
+      save.now.isHidden = true
+      open(save)
+    }
+  }
+
+  // MARK: Records
+
+  private static func record(of item: FeedItem) -> RecordID? {
+    switch item {
+    case .record(let state): state.id
+    case .tombstone(let tombstone): tombstone.id
+    case .link, .conflict: nil
+    }
+  }
+
+  private func applyRecords(of page: Page) throws {
+    var batch: [RecordWork] = []
+    var ids: Set<RecordID> = []
+    var greatest = ClockReading.zero
+    for item in page.items {
+      guard let id = Self.record(of: item) else { continue }
+      if batch.count >= 1_000 || !ids.insert(id).inserted {
+        try relay(batch)
+        batch = []
+        ids = [id]
+      }
+      switch item {
+      case .record(let state):
+        for field in state.fields { greatest = max(greatest, field.stamp.clock) }
+        greatest = max(greatest, state.incarnation.clock)
+        if let work = try work(for: state) { batch.append(work) }
+      case .tombstone(let tombstone):
+        greatest = max(greatest, tombstone.stamp.clock)
+        if let entity = schema.entity(tombstone.entity) {
+          if try !aside.isEmpty { try removeFromSum(asideOf: id) }
+          batch.append(RecordWork(id: id, entity: entity, pulled: .tombstone(tombstone)))
+        } else {
+          try removeFromSum(asideOf: id)
+          try aside.removeFields(of: id)
+        }
+      case .link, .conflict: break
+      }
+    }
+    try relay(batch)
+    try receive(greatest)
+  }
+
+  /// The clock is above everything received.
+  func receive(_ reading: ClockReading) throws {
+    var clock = try meta.clock
+    clock.receive(reading)
+    try meta.set(clock)
+    try book.note(reading)
+  }
+
+  /// The part of a record's state that this schema knows; the rest is set aside.
+  private func work(for state: RecordState) throws -> RecordWork? {
+    guard let plan = schema.entity(state.entity), let entity = rows.merge.entity(state.entity) else {
+      try removeFromSum(asideOf: state.id)
+      try aside.keep(state)
+      try addToSum(asideOf: state.id)
+      return nil
+    }
+    var known: [FieldState] = []
+    var unknown: [FieldState] = []
+    for field in state.fields {
+      if let own = entity.field(field.name), own.admits(field.value) {
+        known.append(field)
+      } else {
+        unknown.append(field)
+      }
+    }
+    if !unknown.isEmpty {
+      try removeFromSum(asideOf: state.id)
+      try aside.keep(unknown, of: state)
+      try addToSum(asideOf: state.id)
+    }
+    var state = state
+    state.fields = known
+    return RecordWork(id: state.id, entity: plan, pulled: .state(state))
+  }
+
+  private func removeFromSum(asideOf id: RecordID) throws {
+    for (name, version) in try aside.fields(of: id) { confirmedSum.remove(id, name, version.value, version.stamp) }
+  }
+
+  private func addToSum(asideOf id: RecordID) throws {
+    for (name, version) in try aside.fields(of: id) { confirmedSum.insert(id, name, version.value, version.stamp) }
+  }
+
+  /// After a snapshot: what it does not have is gone, but for unsent work.
+  private func dropRecords(except pulled: Set<RecordID>) throws {
+    for entity in schema.entities where entity.lineage.count == 1 {
+      var gone: [RecordID] = []
+      try connection.eachRow("SELECT _tombolo_id FROM \(entity.table.quotedIdentifier) ORDER BY 1") { row in
+        if let id = row.recordID(0), !pulled.contains(id) { gone.append(id) }
+      }
+      for start in stride(from: 0, to: gone.count, by: 1_000) {
+        try relay(
+          gone[start..<min(gone.count, start + 1_000)].map { RecordWork(id: $0, entity: entity, pulled: .absent) })
+      }
+    }
+    // Records that only a pending delete still holds the image of.
+    let held = queue.byRecord.keys.sorted().filter { !pulled.contains($0) }
+    try relay(
+      held.compactMap { id in
+        queue.byRecord[id]?.first.map { RecordWork(id: id, entity: $0.entity, pulled: .absent) }
+      })
+  }
+
+  // MARK: Links and entries
+
+  private func applyLinks(_ stage: PageStage, isSnapshot: Bool) throws {
+    var pulled: [LinkKey: LinkState] = [:]
+    if isSnapshot {
+      for plan in schema.linkTables {
+        try connection.eachRow("SELECT source, target FROM \(plan.table.quotedIdentifier)") { row in
+          guard let source = row.recordID(0), let target = row.recordID(1) else { return }
+          let key = LinkKey(relationship: plan.link.key, source: source, target: target)
+          pulled[key] = LinkState(link: key, isPresent: false, stamp: .zero)
+        }
+      }
+    }
+    var greatest = ClockReading.zero
+    try stage.forEach { page in
+      for case .link(let state) in page.items {
+        pulled[state.link] = state
+        greatest = max(greatest, state.stamp.clock)
+      }
+    }
+    try receive(greatest)
+    try relayLinks(pulled)
+  }
+
+  /// Entries for this replica; one about a value that its author wrote over himself is not kept.
+  private func keepConflicts(_ stage: PageStage, position: FeedPosition) throws {
+    try stage.forEach { page in
+      for case .conflict(let entry) in page.items where try !isOverwritten(entry) {
+        let bytes = FeedItem.conflict(entry).encoded(as: .cbor)
+        try connection.run("INSERT OR IGNORE INTO _tombolo_conflict(id, position, time, body) VALUES (?1, ?2, ?3, ?4)")
+        {
+          $0.bind(entry.id, at: 1)
+          $0.bind(Int64(clamping: position.rawValue), at: 2)
+          $0.bind(Int64(clamping: wall), at: 3)
+          $0.bind(bytes, at: 4)
+        }
+      }
+    }
+  }
+
+  private func isOverwritten(_ entry: ConflictEntry) throws -> Bool {
+    guard let field = entry.field, entry.rule == .laterEdit else { return false }
+    return (queue.byRecord[entry.record] ?? []).contains { change in
+      guard change.save.stamp > entry.lost.stamp, case .update(let detail) = change.detail else { return false }
+      return detail.fields.contains { !$0.isConsequence && change.column($0.column)?.property == field }
+    }
+  }
+
+  // MARK: The end
+
+  private func moveCursor(to page: Page, _ stage: PageStage) throws {
+    try stage.clear()
+    try book.set(.cursor, to: .text(page.cursor.text))
+    try book.set(.snapshot, to: .null)
+    try book.set(.lastPull, to: wall)
+    try meta.set(.base, to: .integer(Int64(clamping: page.cursor.base.rawValue)))
+  }
+
+  /// With an empty queue what readers see is what the server has.
+  private func compareChecksum(_ page: Page) throws -> PullOutcome.ChecksumComparison {
+    guard let theirs = page.checksum, !queue.saves.contains(where: { $0.state == .unsent || $0.state == .answered })
+    else { return .notCompared }
+    if theirs == confirmedSum { return .equal }
+    let scanned = try ChecksumScan(connection, schema: schema).sum()
+    if theirs == scanned { try book.set(scanned) }
+    return theirs == scanned ? .equal : .different
+  }
+}

@@ -1,0 +1,136 @@
+import TomboloProtocol
+import TomboloSQLite
+
+/// One exchange with the server, taken in one transaction: the pending saves, the rows, and what has to be laid anew.
+///
+/// Source of the rules: merge.md, "Feed and pull" and "Exactly once". The confirmed state lies nowhere by itself: it is
+/// what the rows show once the pending changes are taken back.
+final class ReplicaTransaction {
+  let connection: Connection
+  let store: Store
+  let schema: StoreSchema
+  let book: RemoteBook
+  let meta: StoreMeta
+  let replicas: ReplicaNumbers
+  let rows: ReplicaRows
+  let aside: Aside
+  let queue: PendingQueue
+  let numberOffset: Int64
+  let wall: UInt64
+
+  /// Records and pairs of saves that are settled, hidden or fallen, which have not been laid anew yet.
+  var openRecords: [RecordID: EntityPlan] = [:]
+  var openLinks: Set<LinkKey> = []
+  /// The pair that each pending change of a pair was laid on when the transaction began.
+  var linkHomes: [LinkKey: [PendingChange]] = [:]
+  /// The sum over the confirmed state.
+  var confirmedSum: Checksum
+  var appeared: Set<RecordID> = []
+  var disappeared: [RecordID: EntityPlan] = [:]
+  private(set) var inserted: [RecordID: String] = [:]
+  private(set) var updated: [RecordID: String] = [:]
+  private(set) var deleted: [RecordID: String] = [:]
+
+  init(_ connection: Connection, store: Store) throws {
+    self.connection = connection
+    self.store = store
+    schema = store.schema
+    book = RemoteBook(connection)
+    meta = StoreMeta(connection)
+    replicas = ReplicaNumbers(connection)
+    rows = try ReplicaRows(connection, schema: store.schema, replicas: replicas)
+    aside = Aside(connection)
+    queue = try PendingQueue(connection, schema: store.schema)
+    numberOffset = try book.numberOffset
+    confirmedSum = try book.checksum
+    wall = store.options.clock.milliseconds()
+    linkHomes = try homesOfLinks()
+  }
+
+  /// What the commit changed in the rows, for observers; nil if nothing.
+  var summary: CommitSummary? {
+    if inserted.isEmpty, updated.isEmpty, deleted.isEmpty { return nil }
+    func list(_ records: [RecordID: String]) -> [(entity: String, id: RecordID)] {
+      records.sorted { $0.key < $1.key }.map { ($0.value, $0.key) }
+    }
+    return CommitSummary(
+      author: nil, isRemote: true, inserted: list(inserted), updated: list(updated), deleted: list(deleted))
+  }
+
+  func noteChange(_ id: RecordID, from old: EntityPlan?, to new: EntityPlan?) {
+    switch (old, new) {
+    case (nil, let new?):
+      appeared.insert(id)
+      disappeared[id] = nil
+      if deleted.removeValue(forKey: id) != nil { updated[id] = new.name } else { inserted[id] = new.name }
+    case (let old?, nil):
+      appeared.remove(id)
+      disappeared[id] = old
+      updated[id] = nil
+      if inserted.removeValue(forKey: id) == nil { deleted[id] = old.name }
+    case (_?, let new?): if inserted[id] == nil { updated[id] = new.name }
+    case (nil, nil): break
+    }
+  }
+
+  // MARK: Time
+
+  /// Measures the offset of this replica's clock against the server's.
+  func noteServerTime(_ milliseconds: UInt64) throws {
+    guard milliseconds > 0 else { return }
+    try meta.set(.clockOffset, to: .integer(Int64(clamping: milliseconds) - Int64(clamping: wall)))
+  }
+
+  /// The corrected wall clock, in milliseconds.
+  var correctedWall: UInt64 {
+    get throws { UInt64(max(0, Int64(clamping: wall) + (try meta.integer(.clockOffset) ?? 0))) }
+  }
+
+  // MARK: Saves
+
+  /// The pending save that the server knows by this number.
+  func save(_ number: SaveNumber) -> PendingSave? {
+    let local = Int64(clamping: number.rawValue) + numberOffset
+    return queue.saves.first { $0.number == local }
+  }
+
+  /// Puts everything that a save touched on the list of what has to be laid anew.
+  func open(_ save: PendingSave) {
+    for change in save.changes { open(change) }
+  }
+
+  func open(_ change: PendingChange) {
+    switch change.detail {
+    case .link(let link): openLinks.insert(link.link)
+    case .delete(let delete):
+      openRecords[change.record] = change.entity
+      for pair in delete.links { openLinks.insert(pair.link) }
+    default: openRecords[change.record] = change.entity
+    }
+  }
+
+  /// Writes back what the saves came to, and the details that were changed.
+  func writeQueue() throws {
+    for save in queue.saves {
+      let verdict = SaveVerdict.encode(save.now, isDependent: save.isDependent && save.state == .unsent)
+      try connection.run(
+        "UPDATE _tombolo_save SET state = ?2, verdict = ?3, clock = ?4, replica = ?5 WHERE number = ?1"
+      ) {
+        $0.bind(save.number, at: 1)
+        $0.bind(save.state.rawValue, at: 2)
+        if let verdict, save.state != .confirmed { $0.bind(verdict, at: 3) } else { $0.bindNull(at: 3) }
+        $0.bind(Int64(bitPattern: save.stamp.clock.rawValue), at: 4)
+        $0.bind(save.stamp.replica.bytes, at: 5)
+      }
+      for change in save.changes where change.isRewritten {
+        let bytes = change.detail.encoded
+        try connection.run("UPDATE _tombolo_change SET detail = ?3 WHERE save = ?1 AND position = ?2") {
+          $0.bind(save.number, at: 1)
+          $0.bind(change.position, at: 2)
+          if let bytes { $0.bind(bytes, at: 3) } else { $0.bindNull(at: 3) }
+        }
+      }
+    }
+    try book.set(confirmedSum)
+  }
+}
