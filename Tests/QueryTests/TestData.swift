@@ -71,7 +71,8 @@ extension TestStore {
     item.ratio = Float(index) / 3
     item.price = Decimal(index * 25 - 200) / 10
     item.optionalPrice = index % 3 == 0 ? nil : Decimal(index) * Decimal(1_000_000_000_000_000_000)
-    item.date = [Date.distantPast, .distantFuture, Date(timeIntervalSinceReferenceDate: 0.1 * Double(index))][index % 3]
+    item.date =
+      [Date.distantPast, .distantFuture, Date(timeIntervalSinceReferenceDate: 0.1 * Double(index))][index % 3]
     item.optionalDate = index % 2 == 0 ? nil : Date(timeIntervalSinceReferenceDate: Double(index) - 20)
     item.flag = index % 2 == 1
     item.optionalFlag = index % 3 == 0 ? nil : index % 3 == 1
@@ -136,7 +137,8 @@ extension TestStore {
       "kind": .text(item.kind.rawValue), "optionalKind": text(item.optionalKind?.rawValue),
       "level": .integer(Int64(item.level.rawValue)),
       "uuid": .blob(withUnsafeBytes(of: item.uuid.uuid) { [UInt8]($0) }), "link": text(item.link?.absoluteString),
-      "data": .blob([UInt8](item.data)), "words": .text(String(decoding: try encoder.encode(item.words), as: UTF8.self)),
+      "data": .blob([UInt8](item.data)),
+      "words": .text(String(decoding: try encoder.encode(item.words), as: UTF8.self)),
       "numbers": .text(String(decoding: try encoder.encode(item.numbers), as: UTF8.self)),
       "folder": Value(reference: item.folder?.key), "order": .text(item.order),
     ]
@@ -146,7 +148,8 @@ extension TestStore {
     let made: [(Animal, String, [String: Value])] = [
       (Animal(next()), "Animal", [:]), (Animal(next()), "Animal", [:]),
       (Dog(next()), "Dog", ["breed": .text("collie")]), (Dog(next()), "Dog", ["breed": .text("x")]),
-      (Dog(next()), "Dog", ["breed": .text("")]), (Puppy(next()), "Puppy", ["breed": .text("x"), "weeks": .integer(3)]),
+      (Dog(next()), "Dog", ["breed": .text("")]),
+      (Puppy(next()), "Puppy", ["breed": .text("x"), "weeks": .integer(3)]),
       (Cat(next()), "Cat", ["isTame": .integer(1)]),
     ]
     for (index, (animal, entity, values)) in made.enumerated() {

@@ -100,19 +100,3 @@ package struct FetchPlan: Sendable {
     for (index, value) in arguments.enumerated() { statement.bind(value, at: Int32(index + 1)) }
   }
 }
-
-/// Which text columns are known to hold composed text (NFC) only: there, plain SQL comparison is what Swift answers.
-package struct TextForms: Sendable {
-  private let isComposed: @Sendable (_ table: String, _ column: String) -> Bool
-
-  package init(isComposed: @escaping @Sendable (_ table: String, _ column: String) -> Bool) {
-    self.isComposed = isComposed
-  }
-
-  /// Nothing is known: every comparison of text goes through a function.
-  package static let unknown = TextForms { _, _ in false }
-  /// No column ever held anything else.
-  package static let composed = TextForms { _, _ in true }
-
-  package func isComposed(table: String, column: String) -> Bool { isComposed(table, column) }
-}

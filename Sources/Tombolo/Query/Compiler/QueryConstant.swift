@@ -34,7 +34,7 @@ struct QueryConstant {
       return
     }
     switch value {
-    case let value as String: self.init(.text(composed(value)), .string)
+    case let value as String: self.init(.text(value.composed), .string)
     case let value as Int: self.init(.integer(Int64(value)), .int64)
     case let value as Double: self.init(real: value, .double)
     case let value as Bool: self.init(.integer(value ? 1 : 0), .bool)
@@ -47,8 +47,8 @@ struct QueryConstant {
     case let value as URL: self.init(.text(value.absoluteString), .url)
     case let value as Float: self.init(real: Double(value), .float)
     case let value as any BinaryInteger: try self.init(integer: value)
-    case let value as Character: self.init(.text(composed(String(value))), .string)
-    case let value as Substring: self.init(.text(composed(String(value))), .string)
+    case let value as Character: self.init(.text(String(value).composed), .string)
+    case let value as Substring: self.init(.text(String(value).composed), .string)
     case let value as any RawRepresentable: try self.init(value.rawValue, as: type)
     case let value as any Encodable: self.init(.text(try Self.json(value)), .codable)
     default:
@@ -95,11 +95,4 @@ struct QueryConstant {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
-}
-
-/// The text in composed form (NFC); most text already is, and that is seen fast.
-func composed(_ text: String) -> String {
-  // Below U+0300 nothing combines and everything is composed.
-  if text.utf8.allSatisfy({ $0 < 0xCC }) { return text }
-  return text.precomposedStringWithCanonicalMapping
 }

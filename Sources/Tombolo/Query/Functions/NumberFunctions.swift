@@ -1,4 +1,5 @@
 import Foundation
+import TomboloProtocol
 import TomboloSQLite
 
 /// Arithmetic with Swift's outcomes, where SQLite's own differs: it turns an overflow into a real number and a
@@ -37,8 +38,8 @@ extension QueryFunctions {
 
   private static func registerDecimals(on connection: Connection) throws {
     try connection.define("tombolo_decimal_compare", arguments: 2) { arguments in
-      guard let a = decimal(arguments[0]), let b = decimal(arguments[1]) else { return .null }
-      return .integer(a < b ? -1 : a == b ? 0 : 1)
+      guard case .text(let a) = arguments[0], case .text(let b) = arguments[1] else { return .null }
+      return .integer(Int64(DecimalForm.compare(a, b)))
     }
     let operations: [(String, (Decimal, Decimal) -> Decimal)] = [("add", +), ("subtract", -), ("multiply", *)]
     for (name, operation) in operations {

@@ -6,9 +6,9 @@ extension QueryFunctions {
   static func registerText(on connection: Connection) throws {
     try connection.define("tombolo_composed", arguments: 1) { arguments in
       guard case .text(let text)? = arguments.first else { return .null }
-      return .text(composed(text))
+      return .text(text.composed)
     }
-    try defineTest("tombolo_contains", on: connection) { $0.contains($1) }
+    try defineTest("tombolo_contains", on: connection) { containsCharacters($0, $1) }
     try defineTest("tombolo_starts", on: connection) { $0.starts(with: $1) }
     try defineTest("tombolo_standard_contains", on: connection) { $0.localizedStandardContains($1) }
     try defineOrder("tombolo_compare_ignoring_case", on: connection) { $0.caseInsensitiveCompare($1) }
@@ -21,6 +21,12 @@ extension QueryFunctions {
       guard case .text(let text)? = arguments.first else { return .null }
       return .integer(Int64(text.count))
     }
+  }
+
+  /// What `Predicate.evaluate` calls: Foundation's own `contains` of texts would look for scalars, not characters.
+  private static func containsCharacters<Text: Collection>(_ text: Text, _ other: Text) -> Bool
+  where Text.Element: Equatable {
+    text.contains(other)
   }
 
   private static func defineTest(

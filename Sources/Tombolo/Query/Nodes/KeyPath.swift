@@ -123,7 +123,7 @@ extension QueryCompiler {
   func property(_ property: ScalarProperty, of scalar: QueryScalar) throws -> QueryScalar {
     var result = scalar
     result.guarded = nil
-    switch (scalar.type, property.kind) {
+    switch (scalar.type, property.kind ?? dataKind(of: property.path)) {
     case (.text, .isEmpty):
       result = .condition("\(scalar.inside(.equality)) = ''", .equality, mayFail: scalar.mayFail)
     case (.text, .count):
@@ -153,6 +153,11 @@ extension QueryCompiler {
     result.nullWith = scalar.nullWith
     result.isNullable = scalar.isNullable
     return result
+  }
+
+  /// Foundation names the kind of generic collections' key paths only.
+  private func dataKind(of path: AnyKeyPath) -> ScalarProperty.Kind? {
+    path == \Data.count ? .count : path == \Data.isEmpty ? .isEmpty : nil
   }
 
   private func isRawValue(_ property: ScalarProperty) -> Bool {

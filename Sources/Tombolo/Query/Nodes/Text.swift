@@ -34,7 +34,7 @@ extension QueryCompiler {
     result.isNullable = text.isNullable || pattern.isNullable
     result.nullWith = text.nullWith + pattern.nullWith
     guard text.isComposed, !result.isNullable, case .constant(let captured) = other else { return result }
-    guard let needle = captured.map({ composed("\($0)") }) else { return result }
+    guard let needle = captured.map({ "\($0)".composed }) else { return result }
     if needle.isEmpty, function != "tombolo_standard_contains" { return emptyTest(of: text) }
     // Where both are composed, equal characters have equal bytes: SQLite looks first, and can use an index for a prefix.
     switch function {

@@ -25,7 +25,7 @@ struct LocalizedStandardKey: Comparable {
       bytes += significant
       digits.removeAll()
     }
-    for byte in composed(folded).utf8 {
+    for byte in folded.composed.utf8 {
       if (0x30...0x39).contains(byte) {
         digits.append(byte)
       } else {
@@ -36,7 +36,7 @@ struct LocalizedStandardKey: Comparable {
     flush()
     // Sorts before everything that goes on.
     bytes.append(0)
-    bytes += Array(composed(source).utf8)
+    bytes += Array(source.composed.utf8)
     text = String(decoding: bytes, as: UTF8.self)
   }
 
