@@ -192,7 +192,11 @@ private struct JSONParser {
   }
 
   private mutating func skipSpace() {
-    while offset < input.count, [0x20, 0x0A, 0x0D, 0x09].contains(input[offset]) { offset += 1 }
+    while offset < input.count {
+      let byte = input[offset]
+      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
+      offset += 1
+    }
   }
 
   private func malformed(_ reason: String) -> JSONMalformed {

@@ -59,23 +59,48 @@ package protocol WireMessage: Hashable, Sendable {
   /// Writes the fields of the message, keys ascending from ``MessageKey/firstField``.
   func write(to writer: inout MessageWriter)
   init(from reader: inout MessageReader) throws
+  /// The fields of the message in JSON.
+  var jsonBody: JSONObject { get }
+  init(jsonBody fields: JSONFields) throws
 }
 
 extension WireMessage {
   /// The message as bytes: equal messages give equal bytes.
   package func encoded(as format: WireFormat) -> [UInt8] {
-    var writer = MessageWriter()
-    write(to: &writer)
-    return writer.finish(Self.kind)
+    switch format {
+    case .cbor:
+      var writer = MessageWriter()
+      write(to: &writer)
+      return writer.finish(Self.kind)
+    case .json:
+      let members = jsonBody.members.map { ($0.key, $0.value) } + [("kind", .string(Self.kind.name))]
+      return JSONValue.object(JSONObject(members)).compact
+    }
   }
 
   /// - Throws: ``TomboloError`` with ``ErrorCode/malformedMessage`` or ``ErrorCode/unknownMessageKind``.
   package init(decoding bytes: [UInt8], as format: WireFormat) throws {
     do {
-      var reader = try MessageReader(bytes, expecting: Self.kind)
-      self = try Self(from: &reader)
+      switch format {
+      case .cbor:
+        var reader = try MessageReader(bytes, expecting: Self.kind)
+        self = try Self(from: &reader)
+      case .json:
+        let fields = try JSONFields(JSONValue(parsing: bytes), "the message")
+        try Self.checkKind(fields)
+        self = try Self(jsonBody: JSONFields(.object(fields.object), ""))
+      }
     } catch let error as CBORReader.Malformed {
       throw TomboloError(.malformedMessage, "The \(Self.kind.name) cannot be read: \(error.description).")
+    } catch let error as JSONMalformed {
+      throw TomboloError(.malformedMessage, "The \(Self.kind.name) cannot be read: \(error.description).")
     }
+  }
+
+  /// In JSON the kind may be left out; where it stands it must be right.
+  private static func checkKind(_ fields: JSONFields) throws {
+    guard let found = try fields.optionalText("kind"), found != kind.name else { return }
+    guard MessageKind.allCases.contains(where: { $0.name == found }) else { throw TomboloError.unknownKind("a body") }
+    throw JSONFields.malformed("a \(kind.name) was expected, this is a \(found)")
   }
 }
