@@ -30,10 +30,15 @@ struct DamagedMessageTests {
     }
   }
 
+  /// JSON is several times longer, and most of it is text where one place is like the next.
+  private static func step(_ format: WireFormat) -> Int { format == .cbor ? 1 : 5 }
+
   @Test("A message that was cut off anywhere is refused", arguments: SampleMessages.all, WireFormat.allCases)
   func truncations(sample: Sample, format: WireFormat) {
     let bytes = sample.message.encoded(as: format)
-    let taken = bytes.indices.filter { !isRefused(Array(bytes[..<$0]), as: sample, format) }
+    let taken = stride(from: 0, to: bytes.count, by: Self.step(format)).filter {
+      !isRefused(Array(bytes[..<$0]), as: sample, format)
+    }
     #expect(taken.isEmpty)
   }
 
@@ -41,8 +46,7 @@ struct DamagedMessageTests {
   func flips(sample: Sample, format: WireFormat) {
     let bytes = sample.message.encoded(as: format)
     var refused = 0
-    for index in bytes.indices {
-      // JSON is longer, and most of it is text that any bit leaves valid.
+    for index in stride(from: 0, to: bytes.count, by: Self.step(format)) {
       let masks: [UInt8] = format == .cbor ? [0x01, 0x20, 0x80, 0xFF] : [1 << UInt8(index % 8)]
       for mask in masks {
         var damaged = bytes

@@ -56,6 +56,14 @@ struct GoldenTests {
     #expect(listed.count == ErrorCode.all.count)
   }
 
+  @Test("Every declared error code is in the catalogue")
+  func completeCatalogue() throws {
+    let file = SpecificationFiles.folder.appending(path: "TomboloProtocol/Errors/ErrorCodes.swift")
+    let source = try String(contentsOf: file, encoding: .utf8)
+    let declared = source.matches(of: /ErrorCode\(rawValue: "([a-z_]+)"\)/).map { String($0.1) }
+    #expect(declared.sorted() == ErrorCode.all.map(\.rawValue).sorted())
+  }
+
   @Test("No error code stands twice in the catalogue")
   func distinctCodes() {
     #expect(Set(ErrorCode.all).count == ErrorCode.all.count)

@@ -100,5 +100,7 @@ extension ErrorCode {
     (.dataDirectoryUnusable, 500),
     (.dataDirectoryLocked, 409),
     (.cannotListen, 409),
+    (.remoteInvalid, 400),
+    (.tokenInvalid, 400),
   ]
 }
