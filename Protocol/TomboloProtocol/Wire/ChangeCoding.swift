@@ -187,7 +187,8 @@ extension MessageReader {
   }
 
   private mutating func change(of save: Stamp) throws -> Change {
-    try tuple(3) { reader, count in
+    // A create of an entity without fields has two elements.
+    try tuple(2) { reader, count in
       let shape = try reader.shape()
       switch shape.kind {
       case .create: return try reader.create(shape)
