@@ -26,7 +26,7 @@ struct FragmentTests {
     let server = try ServerFixture()
     var (ada, save) = large()
     ada.number = save.number
-    let pieces = pieces(of: save, size: 300, replica: ada)
+    let pieces = pieces(of: save, size: 150, replica: ada)
     #expect(pieces.count > 3)
     for piece in pieces.dropLast() {
       #expect(try server.push(piece).answers.map(\.verdict) == [.fragmentStored])
@@ -43,7 +43,7 @@ struct FragmentTests {
   func anyOrder() throws {
     let server = try ServerFixture()
     let (ada, save) = large()
-    let pieces = pieces(of: save, size: 300, replica: ada)
+    let pieces = pieces(of: save, size: 150, replica: ada)
     for piece in pieces.dropFirst().reversed() {
       #expect(try server.push(piece).answers.map(\.verdict) == [.fragmentStored])
       #expect(try server.push(piece).answers.map(\.verdict) == [.fragmentStored])

@@ -54,6 +54,8 @@ extension Service {
       var live: Bool
     }
     let file = try store(of: token)
+    // Who only polled stands in the notes until the next commit.
+    try file.transaction {}
     let liveSince = file.liveSince
     let entries = try file.replicas().map { replica in
       Entry(

@@ -33,7 +33,8 @@ extension StoreFile {
   private func makeRoom(for fragment: PushRequest.Fragment) throws {
     let limits = options.limits
     let delete = try connection.cached("DELETE FROM fragment WHERE stored < ?")
-    delete.bind(Int64(clamping: state.now - min(state.now, Self.staleMilliseconds)), at: 1)
+    let now = advanceNow()
+    delete.bind(Int64(clamping: now - min(now, Self.staleMilliseconds)), at: 1)
     try delete.run()
     let saves = try number("SELECT count(DISTINCT save) FROM fragment WHERE save <> ?", fragment.save)
     guard saves < limits.fragmentedSavesMax else {
