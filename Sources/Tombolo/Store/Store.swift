@@ -17,6 +17,8 @@ package final class Store: Sendable {
     /// `.private(_)` of `ModelConfiguration.cloudKitDatabase`: the strict rule set.
     package var usesStrictRules = false
     package var vfs: String?
+    /// How long a save waits for another process that is writing.
+    package var busyTimeoutMilliseconds: Int32 = 10_000
     package var clock: any WallClock
     package var randomness: any Randomness
     package init(clock: any WallClock, randomness: any Randomness) {
@@ -44,12 +46,14 @@ package final class Store: Sendable {
   /// - Throws: ``TomboloError``; nothing was written then.
   package convenience init(_ location: Location, document: SchemaDocument, options: Options) throws {
     self.init(location, try StoreOpener(location: location, options: options).open(document), options: options)
+    try absorbShellNotes()
   }
 
   /// Opens an existing store with the schema document inside it: the command line's way.
   package convenience init(existing path: String, options: Options) throws {
     let location = Location.file(path: path)
     self.init(location, try StoreOpener(location: location, options: options).open(nil), options: options)
+    try absorbShellNotes()
   }
 
   private init(_ location: Location, _ opened: OpenedStore, options: Options) {
@@ -90,6 +94,7 @@ package final class Store: Sendable {
   package func save<Result>(author: String? = nil, _ body: (StoreWriter) throws -> Result) throws -> (
     result: Result, outcome: SaveOutcome
   ) {
+    try absorbShellNotes()
     var done: (result: Result, writer: StoreWriter)?
     do {
       try translatingErrors {
@@ -117,9 +122,34 @@ package final class Store: Sendable {
 
   private struct Unchanged: Error {}
 
+  /// Makes a change set of what other programs wrote without our switch: a person in the `sqlite3` shell. Without such
+  /// writes it costs one look into an empty table.
+  package func absorbShellNotes() throws {
+    if options.isReadOnly { return }
+    let saved = try translatingErrors {
+      try writer.withConnection { connection, statements -> StoreWriter? in
+        guard !connection.isInTransaction, try ShellNotes.exist(connection) else { return nil }
+        let saving = StoreWriter(schema: schema, connection: connection, statements: statements, options: options)
+        saving.toleratesDuplicates = true
+        do {
+          try connection.immediate {
+            try ShellNotes(writer: saving).absorb()
+            try saving.finish(author: "sqlite3")
+          }
+        } catch {
+          statements.replicas.removeAll()
+          throw error
+        }
+        return saving
+      }
+    }
+    if let saved, !saved.isUnchanged { announce(saved.summary(author: "sqlite3")) }
+  }
+
   /// Runs a transaction that writes without recording: bookkeeping, and the application of what was pulled.
   package func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try translatingErrors {
+    try absorbShellNotes()
+    return try translatingErrors {
       try writer.withConnection { connection, _ in try connection.immediate { try body(connection) } }
     }
   }

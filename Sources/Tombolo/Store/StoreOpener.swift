@@ -35,6 +35,7 @@ struct StoreOpener {
     reading.isReadOnly = true
     reading.createsFile = false
     reading.vfs = options.vfs
+    reading.busyTimeoutMilliseconds = options.busyTimeoutMilliseconds
     return reading
   }
 
@@ -54,6 +55,7 @@ struct StoreOpener {
     if let file { try check(file, mayCreate: document != nil && !options.isReadOnly) }
     var opening = Connection.Options()
     opening.vfs = options.vfs
+    opening.busyTimeoutMilliseconds = options.busyTimeoutMilliseconds
     opening.isReadOnly = options.isReadOnly
     opening.createsFile = document != nil
     let connection = try Connection(path: path, options: opening)

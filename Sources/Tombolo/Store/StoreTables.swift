@@ -80,7 +80,7 @@ enum StoreTables {
           + "PRIMARY KEY(source, target)) STRICT")
       statements.append("CREATE INDEX \(indexName(link).quotedIdentifier) ON \(table)(target)")
     }
-    return statements
+    return statements + ShellTriggers.statements(for: schema)
   }
 
   private static func table(_ root: EntityPlan, columns: [(entity: EntityPlan, column: ColumnPlan)]) -> String {

@@ -23,6 +23,8 @@ package final class StoreWriter {
   var updated: [(entity: String, id: RecordID)] = []
   /// Records of entities with unique keys that were inserted, or whose key was written.
   var uniquePending: [UniqueCandidate] = []
+  /// What another program wrote is there already, and a key that rejects cannot refuse it any more.
+  var toleratesDuplicates = false
   /// What is only decided when the save is complete.
   var finalChecks: [FinalCheck] = []
 
@@ -207,14 +209,18 @@ package final class StoreWriter {
       defer { parameter += 1 }
       guard wide & Statement.BoundNotes.bit(parameter) != 0 else { return }
       let column = entity.columns[position]
-      guard case .attribute(let attribute) = column.kind, attribute.type == .string,
-        case .text(let text) = try source.value(of: column), !text.isComposed, try isComposed(entity, column)
-      else { return }
-      uncomposed?.insert([entity.table, column.column])
-      try connection.run("UPDATE _tombolo_column SET is_composed = 0 WHERE entity = ?1 AND property = ?2") {
-        $0.bind(column.declaringEntity, at: 1)
-        $0.bind(column.property, at: 2)
-      }
+      if case .text(let text) = try source.value(of: column) { try noteText(entity, column, text) }
+    }
+  }
+
+  func noteText(_ entity: EntityPlan, _ column: ColumnPlan, _ text: String) throws {
+    guard case .attribute(let attribute) = column.kind, attribute.type == .string, !text.isComposed,
+      try isComposed(entity, column)
+    else { return }
+    uncomposed?.insert([entity.table, column.column])
+    try connection.run("UPDATE _tombolo_column SET is_composed = 0 WHERE entity = ?1 AND property = ?2") {
+      $0.bind(column.declaringEntity, at: 1)
+      $0.bind(column.property, at: 2)
     }
   }
 

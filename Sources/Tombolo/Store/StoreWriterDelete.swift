@@ -21,19 +21,30 @@ extension StoreWriter {
   package func delete(_ entity: EntityPlan, _ id: RecordID) throws -> Bool {
     guard let concrete = try concreteEntity(of: entity, id) else { return false }
     var work = [(concrete, id)]
-    // Ends: a record that was deleted is not found again, so each turn deletes one or takes one from the list.
-    while let (next, partner) = work.popLast() {
-      guard let concrete = try concreteEntity(of: next, partner) else { continue }
-      try remove(concrete, partner, root: id, partners: &work)
-    }
+    try removeAll(&work, root: id)
     return true
   }
 
-  private func remove(
-    _ entity: EntityPlan, _ id: RecordID, root: RecordID, partners: inout [(EntityPlan, RecordID)]
+  /// Applies the delete rules for a record whose row is gone already.
+  func settleDeletion(of entity: EntityPlan, _ id: RecordID) throws {
+    var work: [(EntityPlan, RecordID)] = []
+    try settlePartners(of: entity, id, partners: &work)
+    try removeAll(&work, root: id)
+  }
+
+  private func removeAll(_ work: inout [(EntityPlan, RecordID)], root: RecordID) throws {
+    // Ends: a record that was deleted is not found again, so each turn deletes one or takes one from the list.
+    while let (next, id) = work.popLast() {
+      guard let concrete = try concreteEntity(of: next, id) else { continue }
+      try followOwnReferences(concrete, id, partners: &work)
+      try removeRow(concrete, id, root: root)
+      try settlePartners(of: concrete, id, partners: &work)
+    }
+  }
+
+  private func settlePartners(
+    of entity: EntityPlan, _ id: RecordID, partners: inout [(EntityPlan, RecordID)]
   ) throws {
-    try followOwnReferences(entity, id, partners: &partners)
-    try removeRow(entity, id, root: root)
     let neighbours = schema.neighbours(of: entity)
     for (holder, column, reference) in neighbours.referrers {
       try settle(holder, column, reference, target: id, deleted: entity, partners: &partners)

@@ -7,7 +7,7 @@ extension StoreWriter {
     let recorder = try recording()
     let key = Self.key(plan, own, other)
     let exists = try connection.firstRow(
-      "SELECT 1 FROM \(plan.table.quotedIdentifier) WHERE source = ?1 AND target = ?2", { Self.bind(key, to: $0) },
+      "SELECT 1 FROM \(plan.table.quotedIdentifier) WHERE source = ?1 AND target = ?2", { key.bind(to: $0) },
       { _ in true })
     if exists == true { return }
     let under = try recorder?.stamp == nil ? nil : takeUnlinked(key) ?? .zero
@@ -15,7 +15,7 @@ extension StoreWriter {
     try connection.run(
       "INSERT INTO \(plan.table.quotedIdentifier)(source, target, _tombolo_stamps) VALUES (?1, ?2, ?3)"
     ) {
-      Self.bind(key, to: $0)
+      key.bind(to: $0)
       if let stamp { $0.bind(stamp, at: 3) } else { $0.bindNull(at: 3) }
     }
     noteLink(plan, own, other)
@@ -27,11 +27,11 @@ extension StoreWriter {
     let key = Self.key(plan, own, other)
     let table = plan.table.quotedIdentifier
     let found = try connection.firstRow(
-      "SELECT _tombolo_stamps FROM \(table) WHERE source = ?1 AND target = ?2", { Self.bind(key, to: $0) },
+      "SELECT _tombolo_stamps FROM \(table) WHERE source = ?1 AND target = ?2", { key.bind(to: $0) },
       { $0.isNull(0) ? [] : $0.bytes(0) })
     guard let found else { return }
     let under = found.isEmpty ? nil : try Stamp(found, statements.replicas)
-    try connection.run("DELETE FROM \(table) WHERE source = ?1 AND target = ?2") { Self.bind(key, to: $0) }
+    try connection.run("DELETE FROM \(table) WHERE source = ?1 AND target = ?2") { key.bind(to: $0) }
     if let recorder,
       let stamp = try recorder.link(
         sourceEntity(plan), key, isPresent: false, under: under ?? recorder.stamp.map { _ in .zero })
@@ -46,11 +46,6 @@ extension StoreWriter {
       relationship: plan.link.key, source: plan.isSource ? own : other, target: plan.isSource ? other : own)
   }
 
-  private static func bind(_ key: LinkKey, to statement: Statement) {
-    statement.bind(key.source, at: 1)
-    statement.bind(key.target, at: 2)
-  }
-
   private func sourceEntity(_ plan: LinkPlan) throws -> EntityPlan {
     guard let entity = schema.entity(plan.link.source) else {
       throw TomboloError(.unknownEntity, "The schema has no entity \(plan.link.source).")
@@ -59,30 +54,30 @@ extension StoreWriter {
   }
 
   /// The stamp with which the pair was parted, which is forgotten now that it is linked again.
-  private func takeUnlinked(_ key: LinkKey) throws -> Stamp? {
+  func takeUnlinked(_ key: LinkKey) throws -> Stamp? {
     let find = "SELECT stamp FROM _tombolo_unlinked WHERE relationship = ?3 AND source = ?1 AND target = ?2"
     let bytes = try connection.firstRow(
       find,
       {
-        Self.bind(key, to: $0)
+        key.bind(to: $0)
         $0.bind(key.relationship, at: 3)
       }, { $0.bytes(0) })
     guard let bytes else { return nil }
     try connection.run("DELETE FROM _tombolo_unlinked WHERE relationship = ?3 AND source = ?1 AND target = ?2") {
-      Self.bind(key, to: $0)
+      key.bind(to: $0)
       $0.bind(key.relationship, at: 3)
     }
     return try Stamp(bytes, statements.replicas)
   }
 
-  private func putUnlinked(_ key: LinkKey, _ stamp: Stamp) throws {
+  func putUnlinked(_ key: LinkKey, _ stamp: Stamp) throws {
     // A pair that nobody ever linked leaves nothing behind.
     if stamp.isZero { return }
     let bytes = try stamp.encoded(statements.replicas)
     try connection.run(
       "INSERT OR REPLACE INTO _tombolo_unlinked(relationship, source, target, stamp) VALUES (?3, ?1, ?2, ?4)"
     ) {
-      Self.bind(key, to: $0)
+      key.bind(to: $0)
       $0.bind(key.relationship, at: 3)
       $0.bind(bytes, at: 4)
     }
@@ -91,5 +86,13 @@ extension StoreWriter {
   private func noteLink(_ plan: LinkPlan, _ own: RecordID, _ other: RecordID) {
     outcome.touched.append((plan.isSource ? plan.link.source : plan.link.target, own))
     outcome.touched.append((plan.destination, other))
+  }
+}
+
+extension LinkKey {
+  /// Binds the source to the first parameter and the target to the second.
+  func bind(to statement: Statement) {
+    statement.bind(source, at: 1)
+    statement.bind(target, at: 2)
   }
 }

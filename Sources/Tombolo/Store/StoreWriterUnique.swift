@@ -12,7 +12,10 @@ extension StoreWriter {
       next += 1
       for key in candidate.entity.uniqueKeys {
         guard let collision = try collision(of: candidate, on: key) else { continue }
-        if key.onConflict == .reject { throw violation(candidate.entity, key) }
+        if key.onConflict == .reject {
+          if toleratesDuplicates { continue }
+          throw violation(candidate.entity, key)
+        }
         try unite(collision)
         break
       }

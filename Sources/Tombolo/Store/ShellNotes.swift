@@ -1,0 +1,168 @@
+import TomboloProtocol
+import TomboloSQLite
+
+/// Turns what other programs wrote, as the triggers noted it, into one change set.
+///
+/// Of each record only the first note's image and the present row count: what lies between came to nothing. The rows are
+/// there already, so nothing can be refused: `deny`, required references and keys that reject are passed over here, and the
+/// server judges them.
+struct ShellNotes {
+  let writer: StoreWriter
+  private var connection: Connection { writer.connection }
+  private var schema: StoreSchema { writer.schema }
+
+  static func exist(_ connection: Connection) throws -> Bool {
+    try connection.firstRow("SELECT 1 FROM _tombolo_shell LIMIT 1") { _ in true } == true
+  }
+
+  private struct Note {
+    var kind: ShellTriggers.Kind
+    var entity: String
+    var record: RecordID
+    var image: ShellImage?
+  }
+
+  func absorb() throws {
+    let notes = try read()
+    var seen: Set<RecordID> = []
+    for note in notes {
+      switch note.kind {
+      case .insert, .update, .delete:
+        guard let entity = schema.entity(note.entity), seen.insert(note.record).inserted else { continue }
+        try absorb(note, entity)
+      case .link, .unlink: continue
+      }
+    }
+    var pairs: Set<LinkKey> = []
+    for note in notes where note.kind == .link || note.kind == .unlink {
+      guard let plan = schema.linkTables.first(where: { $0.link.key == note.entity }),
+        let target = note.image?.values[0]?.reference
+      else { continue }
+      let key = LinkKey(relationship: note.entity, source: note.record, target: target)
+      if pairs.insert(key).inserted { try absorb(note, plan, key) }
+    }
+    writer.finalChecks.removeAll()
+    try connection.execute("DELETE FROM _tombolo_shell")
+  }
+
+  private func read() throws -> [Note] {
+    var notes: [Note] = []
+    try connection.eachRow("SELECT kind, entity, record, image FROM _tombolo_shell ORDER BY number") { row in
+      // A key that is no identity names no record that could be sent.
+      guard let kind = ShellTriggers.Kind(rawValue: Int(row.int64(0))), let record = row.recordID(2) else { return }
+      notes.append(
+        Note(
+          kind: kind, entity: row.string(1), record: record,
+          image: row.isNull(3) ? nil : ShellImage(row.string(3))))
+    }
+    return notes
+  }
+
+  // MARK: Records
+
+  private func absorb(_ note: Note, _ entity: EntityPlan) throws {
+    let concrete = try writer.concreteEntity(of: schema.entity(entity.root) ?? entity, note.record)
+    switch (note.image, concrete) {
+    case (nil, let concrete?) where note.kind == .insert: try absorbInsert(concrete, note.record)
+    case (let image?, let concrete?): try absorbUpdate(concrete, note.record, image)
+    case (let image?, nil): try absorbDelete(entity, note.record, image)
+    default: return
+    }
+  }
+
+  private func absorbInsert(_ entity: EntityPlan, _ id: RecordID) throws {
+    guard let recorder = try writer.recording() else { return }
+    let pair = try writer.statements.update(entity, entity.allColumns)
+    guard let row = try writer.oldValues(pair.select, id, count: entity.columns.count) else { return }
+    var assigned = ColumnSet()
+    var values = row.values
+    for column in entity.columns {
+      let value = values[column.position]
+      if value.isNull, !column.isOptional { values[column.position] = column.constantDefault }
+      if value != column.constantDefault, !value.isNull { assigned.insert(column.position) }
+      try noteText(entity, column, value)
+    }
+    try recorder.create(entity, id)
+    try write(entity, id, values, stamps: recorder.newRowStamps(entity, assigned: assigned), with: pair.update)
+    writer.inserted.append((entity.name, id))
+    if !entity.uniqueKeys.isEmpty {
+      writer.uniquePending.append(
+        StoreWriter.UniqueCandidate(entity: entity, id: id, assigned: assigned, isInsert: true))
+    }
+  }
+
+  private func absorbUpdate(_ entity: EntityPlan, _ id: RecordID, _ image: ShellImage) throws {
+    guard let recorder = try writer.recording() else { return }
+    let pair = try writer.statements.update(entity, entity.allColumns)
+    guard let row = try writer.oldValues(pair.select, id, count: entity.columns.count) else { return }
+    var writes: [ChangeRecorder.Write] = []
+    var written = ColumnSet()
+    for column in entity.columns {
+      let new = row.values[column.position]
+      guard let old = image.values[column.number], old != new else { continue }
+      writes.append(ChangeRecorder.Write(column: column, old: old, new: new))
+      written.insert(column.position)
+      try noteText(entity, column, new)
+    }
+    if writes.isEmpty { return }
+    let stamps = try recorder.update(entity, id, writes, stamps: image.stamps)
+    try write(entity, id, row.values, stamps: stamps, with: pair.update)
+    writer.updated.append((entity.name, id))
+    writer.noteUnique(entity, id, written: written)
+  }
+
+  private func absorbDelete(_ entity: EntityPlan, _ id: RecordID, _ image: ShellImage) throws {
+    guard let recorder = try writer.recording() else { return }
+    var detail = ChangeDetail.DeleteDetail(
+      root: id, incarnation: nil, values: [:], stamps: image.stamps, links: [])
+    for column in entity.columns { detail.values[column.number] = image.values[column.number] ?? .null }
+    try recorder.delete(entity, id, detail)
+    writer.outcome.deleted.append((entity.name, id))
+    try writer.settleDeletion(of: entity, id)
+  }
+
+  private func write(
+    _ entity: EntityPlan, _ id: RecordID, _ values: [Value], stamps: [UInt8]?, with update: Statement
+  ) throws {
+    update.bind(id, at: 1)
+    if let stamps { update.bind(stamps, at: 2) } else { update.bindNull(at: 2) }
+    for (index, value) in values.enumerated() { update.bind(value, at: Int32(index + 3)) }
+    try update.run()
+  }
+
+  private func noteText(_ entity: EntityPlan, _ column: ColumnPlan, _ value: Value) throws {
+    if case .text(let text) = value { try writer.noteText(entity, column, text) }
+  }
+
+  // MARK: Pairs
+
+  private func absorb(_ note: Note, _ plan: LinkPlan, _ key: LinkKey) throws {
+    guard let recorder = try writer.recording(), let entity = schema.entity(plan.link.source) else { return }
+    let wasPresent = note.kind == .unlink
+    let table = plan.table.quotedIdentifier
+    let isPresent =
+      try connection.firstRow("SELECT 1 FROM \(table) WHERE source = ?1 AND target = ?2", { key.bind(to: $0) }) { _ in
+        true
+      } == true
+    if wasPresent == isPresent { return }
+    var under: Stamp?
+    if recorder.stamp != nil {
+      under =
+        wasPresent
+        ? try note.image?.stamps.map { try Stamp($0, writer.statements.replicas) } : try writer.takeUnlinked(key)
+      under = under ?? .zero
+    }
+    let stamp = try recorder.link(entity, key, isPresent: isPresent, under: under)
+    if isPresent {
+      let bytes = try stamp?.encoded(writer.statements.replicas)
+      try connection.run("UPDATE \(table) SET _tombolo_stamps = ?3 WHERE source = ?1 AND target = ?2") {
+        key.bind(to: $0)
+        if let bytes { $0.bind(bytes, at: 3) } else { $0.bindNull(at: 3) }
+      }
+    } else if let stamp {
+      try writer.putUnlinked(key, stamp)
+    }
+    writer.outcome.touched.append((plan.link.source, key.source))
+    writer.outcome.touched.append((plan.link.target, key.target))
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+import Tombolo
+import TomboloProtocol
+import TomboloSQLite
+
+@Suite("Writes of other programs")
+struct ShellTests {
+  /// A connection like the one of a person in the `sqlite3` shell: triggers fire, and none of our functions is there.
+  private func shell(_ fixture: StoreFixture, _ sql: String) throws {
+    try Connection(path: fixture.path("test.store")).execute(sql)
+  }
+
+  @Test("Inserts, updates, deletes and links from the shell become a change set with the next save")
+  func absorbed() throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.file(TestSchemas.library(rule: .cascade))
+      try store.beginStamps()
+      let folder = try store.insert("Folder", ["name": .text("f")])
+      let note = try store.insert("Note", ["title": .text("it's, a: 'test'"), "folder": Value(reference: folder)])
+      let kept = try store.insert("Note", ["title": .text("kept")])
+      let tag = try store.insert("Tag", [:])
+      let before = try store.changes().count
+      let hex = Value.blob(tag.bytes).literal
+      try shell(
+        fixture,
+        """
+        INSERT INTO Tag(name) VALUES ('from the shell');
+        UPDATE Note SET title = 'changed' WHERE title = 'kept';
+        UPDATE Note SET title = title;
+        INSERT INTO Note_tags(source, target) SELECT _tombolo_id, \(hex) FROM Note WHERE title = 'changed';
+        DELETE FROM Folder;
+        """)
+      try store.save { _ in }
+      let changes = try store.changes().dropFirst(before)
+      #expect(
+        changes.map(\.detail.kind).sorted { $0.rawValue < $1.rawValue } == [.create, .update, .delete, .delete, .link])
+      #expect(try store.values("Note", note) == nil)
+      #expect(try store.integer("SELECT count(*) FROM _tombolo_shell") == 0)
+      #expect(try store.integer("SELECT count(*) FROM Tag WHERE _tombolo_stamps IS NULL") == 0)
+      #expect(try store.integer("SELECT count(*) FROM Note_tags WHERE _tombolo_stamps IS NULL") == 0)
+      #expect(try store.integer("SELECT count(*) FROM _tombolo_save WHERE author = 'sqlite3'") == 1)
+      let title = try store.number("Note", "title")
+      for change in changes {
+        switch change.detail {
+        case .update(let detail):
+          #expect(change.record == kept)
+          #expect(detail.fields.map(\.under) == [.text("kept")])
+        case .delete(let detail) where change.record == note:
+          #expect(detail.values[title] == .text("it's, a: 'test'"))
+          #expect(detail.incarnation != nil)
+        default: break
+        }
+      }
+    }
+  }
+
+  @Test("What the shell wrote is found when the store is next opened, and what came to nothing is not")
+  func onOpening() throws {
+    try StoreFixture.run { fixture in
+      do {
+        try fixture.file(TestSchemas.library()).insert("Sample", ["number": .real(0.1), "bytes": .blob([1, 255])])
+      }
+      try shell(fixture, "UPDATE Sample SET number = 1e999")
+      try shell(fixture, "INSERT INTO Note(title) VALUES ('gone'); DELETE FROM Note")
+      let store = try fixture.file(TestSchemas.library())
+      let last = try #require(try store.changes().last)
+      guard case .update(let detail) = last.detail else {
+        Issue.record("not an update")
+        return
+      }
+      #expect(detail.fields.map(\.under) == [.real(0.1)])
+      #expect(try store.changes().count == 2)
+      #expect(try store.integer("SELECT count(*) FROM _tombolo_shell") == 0)
+    }
+  }
+
+  @Test(
+    "A duplicate key from the shell is united, and one that rejects stays for the server to judge",
+    arguments: UniqueConflict.allCases)
+  func duplicates(onConflict: UniqueConflict) throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.file(TestSchemas.library(onConflict: onConflict))
+      try store.insert("Person", ["email": .text("a"), "name": .text("one")])
+      try shell(fixture, "INSERT INTO Person(email, name) VALUES ('a', 'two')")
+      try store.save { _ in }
+      #expect(try store.count("Person") == (onConflict == .merge ? 1 : 2))
+    }
+  }
+
+  @Test("Our own writes leave no notes")
+  func ownWrites() throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.file(TestSchemas.library())
+      let id = try store.insert("Note", [:])
+      try store.set("Note", id, ["title": .text("x")])
+      try store.delete("Note", id)
+      #expect(try store.integer("SELECT count(*) FROM _tombolo_shell") == 0)
+    }
+  }
+
+  @Test("The image of a row is read as quote() writes it, and anything else is refused")
+  func images() throws {
+    let connection = try Connection(path: ":memory:")
+    for value in [
+      Value.null, .integer(.min), .real(-1.5e-300), .real(.infinity), .real(-.infinity), .text("a'b,1:''"), .text(""),
+      .blob([]), .blob([0, 1, 254]),
+    ] {
+      let found = try connection.firstRow("SELECT '7:' || quote(?1) || ',s:NULL'", { $0.bind(value, at: 1) }) {
+        $0.string(0)
+      }
+      let text = try #require(found)
+      let image = try #require(ShellImage(text))
+      #expect(image.values == [7: value])
+    }
+    for text in ["7", "7:", "x:1", "7:'open", "7:X'0'", "7:zzz", "7:1;s:NULL"] {
+      #expect(ShellImage(text) == nil, "\(text)")
+    }
+  }
+}
