@@ -15,31 +15,32 @@ extension SyncEngine {
       body = PushRequest(introduction: introduction, changeSets: sets).encoded(as: .cbor)
     }
     guard let first = sets.first, let last = sets.last else { return nil }
-    if sets.count == 1, body.count > limits.bodyBytesMax || first.changes.count > limits.recordsMax {
-      step = .fragment(FragmentRun(save: first.id, index: 0, count: try pieceCount(of: first)))
-      return try fragmentRequest(FragmentRun(save: first.id, index: 0, count: try pieceCount(of: first)))
+    if sets.count == 1, body.count > limits.bodyBytesMax || first.changes.count > options.limits.recordsMax {
+      return try beginFragments(of: first)
     }
     try store.markAttempted(upTo: last.number)
     changeSetsInFlight = sets
     return requests.push(body, from: introduction)
   }
 
-  private func pieceCount(of set: ChangeSet) throws -> UInt32 {
-    let bytes = set.encoded(as: .cbor).count
-    return UInt32(clamping: (bytes + limits.pieceBytesMax - 1) / limits.pieceBytesMax)
+  private var pieceCount: UInt32 {
+    UInt32(clamping: (fragmentBytes.count + limits.pieceBytesMax - 1) / limits.pieceBytesMax)
   }
 
-  /// One piece of the first change set in the outbox; nil when that is another one by now.
-  mutating func fragmentRequest(_ run: FragmentRun) throws -> TransportRequest? {
-    guard let set = try store.outbox(recordsMax: 1, bytesMax: 1).first, set.id == run.save else { return nil }
-    let bytes = set.encoded(as: .cbor)
-    // It was restamped, or an overwritten value moved: the pieces would not fit together.
-    guard try pieceCount(of: set) == run.count, run.count <= BatchLimits.piecesMax else { return nil }
-    let start = Int(run.index) * limits.pieceBytesMax
-    guard start < bytes.count else { return nil }
-    let piece = Array(bytes[start..<min(bytes.count, start + limits.pieceBytesMax)])
+  /// The first piece of a change set. Its bytes are kept until the last one: a save in the outbox does not change but by
+  /// the answer to a push.
+  private mutating func beginFragments(of set: ChangeSet) throws -> TransportRequest {
     try store.markAttempted(upTo: set.number)
     changeSetsInFlight = [set]
+    fragmentBytes = set.encoded(as: .cbor)
+    let run = FragmentRun(save: set.id, index: 0, count: pieceCount)
+    step = .fragment(run)
+    return try fragmentRequest(run)
+  }
+
+  func fragmentRequest(_ run: FragmentRun) throws -> TransportRequest {
+    let start = min(fragmentBytes.count, Int(run.index) * limits.pieceBytesMax)
+    let piece = Array(fragmentBytes[start..<min(fragmentBytes.count, start + limits.pieceBytesMax)])
     let introduction = try introduction()
     let fragment = PushRequest.Fragment(save: run.save, index: run.index, count: run.count, bytes: piece)
     let body = PushRequest(introduction: introduction, changeSets: [], fragment: fragment).encoded(as: .cbor)
@@ -67,7 +68,7 @@ extension SyncEngine {
       }
       return try idle("the server answered none of the saves")
     case .restamped:
-      return try idle("the server refuses the clock of every save", leadsTo: .push)
+      return try idle("the server refuses the clock of every save")
     case .copied:
       return try changeIdentity()
     case .gap(let expected):
@@ -78,10 +79,10 @@ extension SyncEngine {
   }
 
   /// A push that settled nothing: allowed a few times, then the sync says that it stands still.
-  private mutating func idle(_ reason: String, leadsTo next: Step = .push) throws -> SyncInstruction {
+  private mutating func idle(_ reason: String) throws -> SyncInstruction {
     idlePushes += 1
     guard idlePushes < options.idlePushesMax else { throw SyncFailure.stalled(reason) }
-    return try take(next)
+    return try take(.push)
   }
 
   // MARK: Too large
@@ -89,14 +90,13 @@ extension SyncEngine {
   /// After `request_too_large`: fewer change sets, then pieces, then smaller pieces, then the save is parked.
   mutating func shrink(because error: TomboloError) throws -> SyncInstruction {
     if case .fragment(let run) = step {
-      guard limits.halvePiece(), let set = changeSetsInFlight.first else { return try park(run.save, because: error) }
-      let count = try pieceCount(of: set)
-      guard count <= BatchLimits.piecesMax else { return try park(run.save, because: error) }
-      return try take(.fragment(FragmentRun(save: run.save, index: 0, count: count)))
+      guard limits.halvePiece(), pieceCount <= BatchLimits.piecesMax else { return try park(run.save, because: error) }
+      return try take(.fragment(FragmentRun(save: run.save, index: 0, count: pieceCount)))
     }
     limits.halveBatch(sent: bytesInFlight)
     guard changeSetsInFlight.count <= 1, let set = changeSetsInFlight.first else { return try take(.push) }
-    return try take(.fragment(FragmentRun(save: set.id, index: 0, count: try pieceCount(of: set))))
+    let request = try beginFragments(of: set)
+    return departed(request)
   }
 
   /// Puts the save aside as if the server had refused it: it can never pass, and those behind it can.

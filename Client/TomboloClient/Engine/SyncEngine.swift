@@ -57,6 +57,8 @@ package struct SyncEngine: Sendable {
   /// The encoded bytes of the request that is on its way.
   var bytesInFlight = 0
   var changeSetsInFlight: [ChangeSet] = []
+  /// The encoding of the change set that goes in pieces.
+  var fragmentBytes: [UInt8] = []
   var rounds = 0
   var idlePushes = 0
   var isRegistered = false
@@ -141,8 +143,7 @@ package struct SyncEngine: Sendable {
       guard let push = try pushRequest() else { return try take(.pull) }
       request = push
     case .fragment(let run):
-      guard let fragment = try fragmentRequest(run) else { return try take(.push) }
-      request = fragment
+      request = try fragmentRequest(run)
     case .fillGap(let parked):
       request = try fillRequest(parked)
     case .askKnown(let saves):
@@ -151,6 +152,10 @@ package struct SyncEngine: Sendable {
       progress.phase = .pulling
       request = try pullRequest()
     }
+    return departed(request)
+  }
+
+  mutating func departed(_ request: TransportRequest) -> SyncInstruction {
     isInFlight = true
     bytesInFlight = request.body.count
     return .send(request)

@@ -24,7 +24,7 @@ public struct Conflict: Hashable, Sendable, Identifiable {
   /// The whole of it for a person.
   public let sentence: String
 
-  package init(_ entry: ConflictEntry, schema: SchemaDocument) {
+  package init(_ entry: ConflictEntry, schema: ResolvedSchema) {
     let wording = ConflictWording(entry, schema: schema)
     id = entry.id.description
     entity = entry.entity

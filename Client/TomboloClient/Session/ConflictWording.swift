@@ -7,7 +7,7 @@ package struct ConflictWording: Sendable {
   package let standing: String?
   package let sentence: String
 
-  package init(_ entry: ConflictEntry, schema: SchemaDocument) {
+  package init(_ entry: ConflictEntry, schema: ResolvedSchema) {
     let type = entry.field.flatMap { Self.attribute($0, of: entry.entity, in: schema)?.type }
     let lost = ValueText.text(entry.lost.value, type: type)
     let standing = entry.standing.flatMap { ValueText.text($0.value, type: type) }
@@ -16,9 +16,8 @@ package struct ConflictWording: Sendable {
     sentence = Self.sentence(entry, lost: Self.quoted(lost), standing: Self.quoted(standing))
   }
 
-  private static func attribute(_ name: String, of entity: String, in schema: SchemaDocument) -> SchemaAttribute? {
-    let resolved = ResolvedSchema(schema).entity(entity)
-    return resolved?.attributes.first { $0.name == name }
+  private static func attribute(_ name: String, of entity: String, in schema: ResolvedSchema) -> SchemaAttribute? {
+    schema.entity(entity)?.attributes.first { $0.name == name }
   }
 
   /// Long values are cut: the sentence is for reading, the JSON has the whole.

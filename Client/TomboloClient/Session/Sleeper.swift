@@ -6,6 +6,12 @@ package protocol Sleeper: Sendable {
   func sleep(milliseconds: UInt64) -> Bool
   /// Ends the wait under way, or the next one, from any thread.
   func wake()
+  /// Forgets a wake-up that came when nobody waited.
+  func clearWake()
+}
+
+extension Sleeper {
+  package func clearWake() {}
 }
 
 /// Waits on a semaphore, so that another thread can end the wait.
@@ -20,4 +26,8 @@ package final class SemaphoreSleeper: Sleeper {
   }
 
   package func wake() { semaphore.signal() }
+
+  package func clearWake() {
+    while semaphore.wait(timeout: .now()) == .success {}
+  }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 package import TomboloProtocol
 
 /// Runs engines on a real transport and a real clock, blocking: one sync at a time.
@@ -7,6 +8,12 @@ package final class SyncDriver: Sendable {
   private let sleeper: any Sleeper
   private let randomness: any Randomness
   private let token: String
+  private let control = Mutex(Control())
+
+  private struct Control {
+    var isRunning = false
+    var isInterrupted = false
+  }
 
   package init(
     store: any ReplicaStoring, token: String, transport: any Transport, sleeper: any Sleeper,
@@ -27,10 +34,19 @@ package final class SyncDriver: Sendable {
 
   /// One whole sync.
   ///
+  /// - Parameter isCancelled: asked before each request, for whoever has no sync under way to interrupt yet.
   /// - Throws: ``TomboloError``; `cancelled` after ``interrupt()``.
   package func run(
-    _ options: SyncEngine.Options = SyncEngine.Options(), notice: (Notice) -> Void = { _ in }
+    _ options: SyncEngine.Options = SyncEngine.Options(), isCancelled: () -> Bool = { false },
+    notice: (Notice) -> Void = { _ in }
   ) throws -> SyncReport {
+    control.withLock { control in
+      // What was interrupted before this sync began is over.
+      transport.clearInterruption()
+      sleeper.clearWake()
+      control = Control(isRunning: true)
+    }
+    defer { control.withLock { $0.isRunning = false } }
     var engine = try SyncEngine(store: store, token: token, randomness: randomness, options: options)
     var instruction = try engine.handle(.start)
     while true {
@@ -40,15 +56,18 @@ package final class SyncDriver: Sendable {
       case .wait(let milliseconds):
         notice(.waiting(milliseconds: milliseconds, engine.progress))
         let isOver = milliseconds == 0 ? true : sleeper.sleep(milliseconds: milliseconds)
-        guard isOver else {
-          throw SyncFailure.transport(TransportFailure(.interrupted, reason: "the wait was stopped"))
-        }
+        guard isOver else { throw Self.interrupted }
         instruction = try engine.handle(.timer)
       case .send(let request):
+        guard !isCancelled(), !control.withLock({ $0.isInterrupted }) else { throw Self.interrupted }
         notice(.progress(engine.progress))
         instruction = try engine.handle(perform(request))
       }
     }
+  }
+
+  private static var interrupted: TomboloError {
+    SyncFailure.transport(TransportFailure(.interrupted, reason: "the sync was stopped"))
   }
 
   private func perform(_ request: TransportRequest) throws -> SyncEvent {
@@ -59,9 +78,13 @@ package final class SyncDriver: Sendable {
     }
   }
 
-  /// Ends the exchange or the wait under way, from any thread; the store can go on at once.
+  /// Ends the sync under way, if there is one, from any thread; the store can go on at once.
   package func interrupt() {
-    transport.interrupt()
-    sleeper.wake()
+    control.withLock { control in
+      guard control.isRunning else { return }
+      control.isInterrupted = true
+      transport.interrupt()
+      sleeper.wake()
+    }
   }
 }

@@ -67,7 +67,7 @@ public final class Synchronizer: Observable, Sendable {
   ///
   /// - Throws: a ``TomboloError`` when the store cannot be read.
   public var conflicts: [Conflict] {
-    get throws { try store.conflicts().map { Conflict($0, schema: store.schema.document) } }
+    get throws { try store.conflicts().map { Conflict($0, schema: store.schema.resolved) } }
   }
 
   private func set(_ state: SyncState) {
@@ -88,16 +88,16 @@ public final class Synchronizer: Observable, Sendable {
     }
   }
 
-  private func syncNow(waitSeconds: Int) throws -> SyncReport {
+  private func syncNow(waitSeconds: Int, isCancelled: () -> Bool = { false }) throws -> SyncReport {
     var options = SyncEngine.Options()
     options.waitSeconds = waitSeconds
     do {
-      let report = try driver.run(options) { notice in
-        if case .progress(let progress) = notice {
-          let isPolling = waitSeconds > 0 && progress.phase == .pulling
-          shared.withLock { $0.isPolling = isPolling }
-        }
-        set(SyncState(notice, now: store.options.clock.milliseconds()))
+      let report = try driver.run(options, isCancelled: isCancelled) { notice in
+        var isPolling = false
+        if case .progress(let progress) = notice { isPolling = waitSeconds > 0 && progress.phase == .pulling }
+        shared.withLock { [isPolling] in $0.isPolling = isPolling }
+        // A long poll that waits for others is no work that somebody would want to see.
+        set(isPolling ? .idle : SyncState(notice, now: store.options.clock.milliseconds()))
       }
       shared.withLock { $0.isPolling = false }
       set(.idle)
@@ -148,7 +148,7 @@ public final class Synchronizer: Observable, Sendable {
     queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
       guard let self, isCurrent(generation) else { return }
       do {
-        _ = try syncNow(waitSeconds: Self.pollSeconds)
+        _ = try syncNow(waitSeconds: Self.pollSeconds, isCancelled: { !self.isCurrent(generation) })
         turn(generation, failures: 0)
       } catch let error as TomboloError where error.code == .cancelled {
         turn(generation, failures: 0)

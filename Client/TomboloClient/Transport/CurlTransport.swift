@@ -51,6 +51,8 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     if let multi { curl_multi_wakeup(multi) }
   }
 
+  package func clearInterruption() { isInterrupted.store(false, ordering: .releasing) }
+
   package func perform(_ request: TransportRequest) throws -> TransportResponse {
     try exchange.withLock { _ in
       guard let easy, let multi else { throw TransportFailure(.impossible, reason: "libcurl could not be started") }

@@ -4,10 +4,13 @@ package protocol Transport: Sendable {
   func perform(_ request: TransportRequest) throws -> TransportResponse
   /// Ends the exchange under way, from any thread, with ``TransportFailure/Kind/interrupted``.
   func interrupt()
+  /// Forgets an interruption that came when no exchange was under way.
+  func clearInterruption()
 }
 
 extension Transport {
   package func interrupt() {}
+  package func clearInterruption() {}
 }
 
 package struct TransportRequest: Hashable, Sendable {

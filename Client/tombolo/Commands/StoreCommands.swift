@@ -197,14 +197,14 @@ package struct ConflictsCommand: Command {
 
   package func run(in context: CommandContext) throws {
     let store = try context.open(store, readOnly: true)
-    let document = store.schema.document
+    let schema = store.schema.resolved
     let entries = try store.conflicts()
     let parked = try store.parkedSaves()
     if isJSON {
-      let all = entries.map { Self.json($0, document) } + parked.map(Self.json)
+      let all = entries.map { Self.json($0, schema) } + parked.map(Self.json)
       return context.output.json(.array(all))
     }
-    for entry in entries { context.output.line(ConflictWording(entry, schema: document).sentence) }
+    for entry in entries { context.output.line(ConflictWording(entry, schema: schema).sentence) }
     for save in parked {
       context.output.line(
         "Your save \(save.changeSet.number.rawValue) of \(TimeText.text(save.changeSet.stamp.clock.milliseconds)) was refused: \(save.message) [\(save.code.rawValue)]"
@@ -215,8 +215,8 @@ package struct ConflictsCommand: Command {
     }
   }
 
-  private static func json(_ entry: ConflictEntry, _ document: SchemaDocument) -> JSONText {
-    let wording = ConflictWording(entry, schema: document)
+  private static func json(_ entry: ConflictEntry, _ schema: ResolvedSchema) -> JSONText {
+    let wording = ConflictWording(entry, schema: schema)
     return .object([
       ("id", .string(entry.id.description)), ("rule", .string(entry.rule.rawValue)), ("entity", .string(entry.entity)),
       ("record", .string(entry.record.description)), ("property", .optional(entry.field)),
