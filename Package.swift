@@ -143,7 +143,9 @@ let package = Package(
     tests("StoreTests", uses: ["Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("ServerTests", uses: ["TomboloServer", "TomboloProtocol", "TomboloSQLite", "TomboloCompression"]),
     tests("ClientTests", uses: ["TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
-    tests("CommandTests", uses: ["TomboloCommand", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
+    tests(
+      "CommandTests",
+      uses: ["TomboloCommand", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("SimulationTests", uses: ["TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("EndToEndTests", uses: ["TomboloCommand", "tombolod"]),
     tests("TidyTests", uses: []),

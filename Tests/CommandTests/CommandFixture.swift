@@ -12,7 +12,7 @@ final class CommandFixture: Sendable {
     var status: Int32
     var output: String
     var errors: String
-    var lines: [String] { output.split(separator: "\n").map(String.init) }
+    var lines: [String] { output.split(whereSeparator: \.isNewline).map(String.init) }
   }
 
   let folder: String

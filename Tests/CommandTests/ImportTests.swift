@@ -139,7 +139,7 @@ struct ImportTests {
     arguments: [
       ("", [], "empty"), ("name,colour\nx,y\n", [], "No column"), ("title,title\nx,y\n", [], "twice"),
       ("title\nx\n", ["--map", "pages=Pages"], "no column 'Pages'"),
-      ("title\nx\n", ["--map", "pgs=title"], "did you mean pages"),
+      ("title\nx\n", ["--map", "pagse=title"], "did you mean pages"),
       ("title\nx\n", ["--map", "shelf=title"], "--link"), ("title\nx\n", ["--key", "isbn"], "no column gives the key"),
       ("title\nx\n", ["--key", "nope"], "unknown_attribute"),
       ("title\nx\n", ["--link", "title=title:Shelf.code"], "--map"),

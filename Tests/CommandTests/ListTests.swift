@@ -86,10 +86,6 @@ struct ListTests {
   @Test("Records are sorted, upwards and downwards, and limited")
   func sorting() throws {
     let (fixture, store) = try filled()
-    func titles(_ sort: String...) -> [String] {
-      fixture.run(["list", store, "Book", "--csv"] + sort).lines.dropFirst().map { String($0.split(separator: ",")[2]) }
-    }
-    _ = titles
     let upwards = fixture.run("list", store, "Book", "--sort", "-pages,title", "--json").lines
     #expect(upwards[0].contains("Dune") && upwards[1].contains("Emma"))
     #expect(fixture.run("list", store, "Book", "--sort", "title", "--limit", "1", "--json").output.contains("Dune"))

@@ -130,7 +130,7 @@ struct SyncCommandTests {
     let result = added.status == 0 ? fixture.run("sync", store) : added
     #expect(result.status == 1)
     #expect(result.errors.contains("error[store_unversioned]"))
-    #expect(result.errors.contains("release"))
+    #expect(result.errors.lowercased().contains("release"))
     #expect(server.requests.isEmpty)
   }
 

@@ -37,8 +37,8 @@ package final class SyncDriver: Sendable {
   /// - Parameter isCancelled: asked before each request, for whoever has no sync under way to interrupt yet.
   /// - Throws: ``TomboloError``; `cancelled` after ``interrupt()``.
   package func run(
-    _ options: SyncEngine.Options = SyncEngine.Options(), isCancelled: () -> Bool = { false },
-    notice: (Notice) -> Void = { _ in }
+    _ options: SyncEngine.Options = SyncEngine.Options(), notice: (Notice) -> Void = { _ in },
+    isCancelled: () -> Bool = { false }
   ) throws -> SyncReport {
     control.withLock { control in
       // What was interrupted before this sync began is over.

@@ -92,13 +92,15 @@ public final class Synchronizer: Observable, Sendable {
     var options = SyncEngine.Options()
     options.waitSeconds = waitSeconds
     do {
-      let report = try driver.run(options, isCancelled: isCancelled) { notice in
-        var isPolling = false
-        if case .progress(let progress) = notice { isPolling = waitSeconds > 0 && progress.phase == .pulling }
-        shared.withLock { [isPolling] in $0.isPolling = isPolling }
-        // A long poll that waits for others is no work that somebody would want to see.
-        set(isPolling ? .idle : SyncState(notice, now: store.options.clock.milliseconds()))
-      }
+      let report = try driver.run(
+        options,
+        notice: { notice in
+          var isPolling = false
+          if case .progress(let progress) = notice { isPolling = waitSeconds > 0 && progress.phase == .pulling }
+          shared.withLock { [isPolling] in $0.isPolling = isPolling }
+          // A long poll that waits for others is no work that somebody would want to see.
+          set(isPolling ? .idle : SyncState(notice, now: store.options.clock.milliseconds()))
+        }, isCancelled: isCancelled)
       shared.withLock { $0.isPolling = false }
       set(.idle)
       outcome(.success(report))
