@@ -39,6 +39,7 @@ let macroTarget: Target = {
       name: "TomboloMacros",
       dependencies: [
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
         .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
       ],
       path: "Sources/TomboloMacros",
@@ -51,6 +52,7 @@ let macroTarget: Target = {
     linkerSettings: [
       .unsafeFlags(["-L", host, "-Xlinker", "-rpath", "-Xlinker", host]),
       .linkedLibrary("SwiftSyntax"),
+      .linkedLibrary("SwiftSyntaxBuilder"),
       .linkedLibrary("SwiftSyntaxMacros"),
       .linkedLibrary("SwiftDiagnostics"),
       .linkedLibrary("SwiftCompilerPluginMessageHandling"),

@@ -35,5 +35,10 @@ import SwiftSyntaxMacros
 
 /// Every macro type of the plugin, found by the name in its `#externalMacro` declaration.
 enum MacroList {
-  static var all: [any Macro.Type] { [] }
+  static var all: [any Macro.Type] {
+    [
+      ModelMacro.self, PersistedPropertyMacro.self, AttributeMacro.self, RelationshipMacro.self, TransientMacro.self,
+      UniqueMacro.self, IndexMacro.self,
+    ]
+  }
 }

@@ -1,0 +1,105 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// What a persisted property may not be, each with the words that say what to write instead.
+enum PropertyRules {
+  private static let reservedNames: Set<String> = [
+    "description", "debugDescription", "hashValue", "persistentModelID", "modelContext", "hasChanges", "isDeleted",
+    "self", "init", "persistentBackingData",
+  ]
+
+  /// Attributes of Swift and of ours: any other on a stored property is taken for a property wrapper.
+  private static let knownAttributes: Set<String> = [
+    "Attribute", "Relationship", "Transient", "_PersistedProperty", "available", "objc", "nonobjc", "inlinable",
+    "usableFromInline", "MainActor", "preconcurrency", "discardableResult", "_spi", "_documentation",
+  ]
+
+  /// Whether a stored, not transient property can be persisted; says why where it cannot.
+  static func accepts(_ variable: VariableDeclSyntax, _ diagnostics: inout [Diagnostic]) -> Bool {
+    guard checkShape(variable, &diagnostics), let binding = variable.bindings.first,
+      let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
+    else { return false }
+    let name = PersistedProperty.plainName(pattern.identifier)
+    if reservedNames.contains(name) {
+      diagnostics.append(
+        ModelDiagnostic(
+          "reserved-name",
+          "A persisted property cannot be called '\(name)', which every model has already: choose another name, as '\(name)Text'."
+        ).at(pattern))
+      return false
+    }
+    if name.hasPrefix("_tombolo_") || name.hasPrefix("_$") {
+      diagnostics.append(
+        ModelDiagnostic(
+          "reserved-prefix",
+          "Names that begin with '_tombolo_' or '_$' are Tombolo's own: choose another name than '\(name)'."
+        ).at(pattern))
+      return false
+    }
+    for element in variable.attributes {
+      guard let attribute = element.as(AttributeSyntax.self) else { continue }
+      let written = attribute.attributeName.trimmedDescription
+      let short = written.split(separator: ".").last.map(String.init) ?? written
+      guard !knownAttributes.contains(short) else { continue }
+      diagnostics.append(
+        ModelDiagnostic(
+          "property-wrapper",
+          "A persisted property cannot have the property wrapper '@\(written)': mark it '@Transient', or store the plain value."
+        ).at(attribute))
+      return false
+    }
+    return true
+  }
+
+  private static func checkShape(_ variable: VariableDeclSyntax, _ diagnostics: inout [Diagnostic]) -> Bool {
+    if let lazy = variable.modifiers.first(where: { $0.name.tokenKind == .keyword(.lazy) }) {
+      diagnostics.append(
+        ModelDiagnostic(
+          "lazy", "A persisted property cannot be 'lazy': mark it '@Transient', or give it its value in the initializer."
+        ).at(lazy))
+      return false
+    }
+    if variable.bindings.count > 1 {
+      diagnostics.append(
+        ModelDiagnostic(
+          "several-bindings", "Only the first of several properties in one 'var' would be persisted: write one 'var' for each."
+        ).at(variable.bindings))
+      return false
+    }
+    guard let binding = variable.bindings.first else { return false }
+    if !binding.pattern.is(IdentifierPatternSyntax.self) {
+      diagnostics.append(
+        ModelDiagnostic(
+          "tuple-pattern", "A tuple pattern cannot be persisted: write one 'var' for each property."
+        ).at(binding.pattern))
+      return false
+    }
+    if variable.bindingSpecifier.tokenKind == .keyword(.let) {
+      let fault =
+        binding.initializer == nil
+        ? "A persisted property cannot be a 'let': a fetch could not give it its stored value. Write 'private(set) var'."
+        : "A 'let' with a default value is the same for every record and is not persisted: write 'var', or 'static let'."
+      diagnostics.append(
+        ModelDiagnostic("let", fault).at(
+          variable.bindingSpecifier, fix: "replace 'let' with 'var'", replacing: variable.bindingSpecifier,
+          with: variable.bindingSpecifier.with(\.tokenKind, .keyword(.var))))
+      return false
+    }
+    return true
+  }
+
+  /// The fault of a property whose type cannot be read off its default value.
+  static func missingType(_ binding: PatternBindingSyntax, _ pattern: IdentifierPatternSyntax) -> Diagnostic {
+    let message = ModelDiagnostic(
+      "missing-type",
+      "'\(pattern.identifier.text)' needs its type written out: a macro cannot infer it from this value.")
+    let annotated = binding.with(\.pattern, binding.pattern.with(\.trailingTrivia, []))
+      .with(
+        \.typeAnnotation,
+        TypeAnnotationSyntax(
+          colon: .colonToken(trailingTrivia: .space), type: IdentifierTypeSyntax(name: "<#Type#>"),
+          trailingTrivia: binding.initializer == nil ? [] : .space))
+    return message.at(pattern, fix: "add a type annotation", replacing: binding, with: annotated)
+  }
+}
