@@ -53,6 +53,7 @@ let macroTarget: Target = {
       .unsafeFlags(["-L", host, "-Xlinker", "-rpath", "-Xlinker", host]),
       .linkedLibrary("SwiftSyntax"),
       .linkedLibrary("SwiftSyntaxBuilder"),
+      .linkedLibrary("SwiftParser"),
       .linkedLibrary("SwiftSyntaxMacros"),
       .linkedLibrary("SwiftDiagnostics"),
       .linkedLibrary("SwiftCompilerPluginMessageHandling"),

@@ -52,7 +52,7 @@ extension ModelMacro: MemberAttributeMacro {
     let plainName = PersistedProperty.plainName(name)
     guard let property = model.stored.first(where: { $0.name == plainName }) else { return [] }
     var arguments = "\"\(model.name)\", \(property.index)"
-    if property.generatedDefault == .uuid, !model.isAssignedEarly(property) { arguments += ", initializes: false" }
+    if property.isMadeLate, !model.isAssignedEarly(property) { arguments += ", initializes: false" }
     return ["@_PersistedProperty(\(raw: arguments))"]
   }
 }

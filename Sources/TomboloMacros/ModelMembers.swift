@@ -84,7 +84,7 @@ struct ModelMembers {
     var lines = ["switch _$property - \(model.name)._$firstProperty {"]
     for property in model.stored {
       lines.append("case \(property.index):")
-      if property.generatedDefault == .uuid, property.type.isPlain {
+      if property.isMadeLate {
         lines.append("if self.\(property.storageName) == nil { self.\(property.storageName) = _$makeUUID() }")
       }
       let value = "self.\(property.storageName)"

@@ -34,11 +34,14 @@ struct PersistedProperty {
     return nil
   }
 
+  /// A default `UUID()` that is made on first read or on insertion instead of in every initializer: nobody can tell.
+  var isMadeLate: Bool { generatedDefault == .uuid && type.isPlain && !type.isOptional }
+
   /// Whether a record can be made without somebody assigning the property.
   var hasDefault: Bool { defaultValue != nil || type.isOptional }
 
   /// Storage that holds nothing before it was resolved, made, or assigned: all but plain values.
-  var hasOptionalSlot: Bool { !type.isPlain || generatedDefault == .uuid }
+  var hasOptionalSlot: Bool { !type.isPlain || isMadeLate }
 
   /// The type that the storage is declared with.
   var storageType: String {

@@ -1,4 +1,5 @@
 import SwiftDiagnostics
+import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
@@ -55,7 +56,7 @@ extension PersistedPropertyMacro: AccessorMacro {
     if !property.hasOptionalSlot {
       return "_$state._$access(self, \(site.path))\nreturn \(storage)"
     }
-    if property.generatedDefault == .uuid, property.type.isPlain {
+    if property.isMadeLate {
       return """
         _$state._$access(self, \(site.path))
         if let value = \(storage) { return value }
@@ -64,7 +65,7 @@ extension PersistedPropertyMacro: AccessorMacro {
         return value
         """
     }
-    let load = "_$state._$load(self, \(site.index), \(site.path), \\\(site.className).\(property.storageName))"
+    let load = "_$state._$load(self, \(site.index), \(site.path))"
     return property.type.isOptional
       ? "\(load)\nreturn \(storage)"
       : "\(load)\nreturn _$resolved(\(storage), \"\(site.className).\(property.name)\")"

@@ -1,0 +1,136 @@
+public import Foundation
+package import TomboloProtocol
+
+/// A schema and the store of its data. Contexts are made of it; it may be shared between tasks.
+///
+/// Opening does all its work in the calling thread and never waits for the main actor.
+public final class ModelContainer: Sendable {
+  /// The schema that the store was opened with.
+  public let schema: Schema
+  /// The plan that it was opened with.
+  public let migrationPlan: (any SchemaMigrationPlan.Type)?
+  /// Where the data is.
+  public let configurations: Set<ModelConfiguration>
+  package let store: Store
+  package let plans: ModelPlans
+  let configuration: ModelConfiguration
+  private let main: MainContext
+
+  // MARK: Opening
+
+  /// Opens a container for models and all that their relationships lead to.
+  ///
+  /// - Throws: ``TomboloError`` with the reason; nothing was written then, and nothing is ever deleted.
+  public convenience init(
+    for types: any PersistentModel.Type..., migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+    configurations: ModelConfiguration...
+  ) throws {
+    try self.init(for: Schema(types), migrationPlan: migrationPlan, configurations: configurations)
+  }
+
+  /// Opens a container for a schema.
+  ///
+  /// - Throws: ``TomboloError`` with the reason.
+  public convenience init(
+    for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: ModelConfiguration...
+  ) throws {
+    try self.init(for: schema, migrationPlan: migrationPlan, configurations: configurations)
+  }
+
+  /// Opens a container for the released version of a schema.
+  ///
+  /// - Throws: ``TomboloError`` with the reason.
+  public convenience init(
+    for versionedSchema: any VersionedSchema.Type, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+    configurations: ModelConfiguration...
+  ) throws {
+    try self.init(
+      for: Schema(versionedSchema: versionedSchema), migrationPlan: migrationPlan, configurations: configurations)
+  }
+
+  /// Opens a container for a schema and a list of configurations; a single one for now.
+  ///
+  /// - Throws: ``TomboloError`` with the reason.
+  public init(
+    for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: [ModelConfiguration]
+  ) throws {
+    guard configurations.count < 2 else {
+      throw ModelErrors.unsupported(
+        "A container with \(configurations.count) configurations cannot be opened yet.",
+        "Give it one configuration, or make a container for each.")
+    }
+    let schema = try Self.effective(schema, migrationPlan)
+    if !schema.faults.isEmpty {
+      throw TomboloError(
+        .invalidSchema, "The models' declarations have \(schema.faults.count) mistakes; the first: \(schema.faults[0].text)",
+        remedy: schema.faults[0].fix, details: schema.faults)
+    }
+    let configuration = configurations.first ?? ModelConfiguration()
+    self.schema = schema
+    self.migrationPlan = migrationPlan
+    self.configuration = configuration
+    self.configurations = [configuration]
+    store = try Self.open(configuration, schema)
+    plans = ModelPlans(schema.descriptions, store.schema)
+    main = MainContext()
+  }
+
+  /// A plan of one version makes the schema a versioned one; what a longer plan needs cannot be done yet.
+  private static func effective(_ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws -> Schema {
+    guard let plan else { return schema }
+    let versions = plan.schemas.map { $0.versionIdentifier }
+    guard zip(versions, versions.dropFirst()).allSatisfy({ $0 < $1 }) else {
+      throw TomboloError(
+        .invalidMigrationPlan, "The versions of \(plan) are not in increasing order.",
+        remedy: "List the schemas from the oldest to the newest, each with a version of its own.")
+    }
+    guard let latest = plan.schemas.last else { return schema }
+    let released = Schema(versionedSchema: latest)
+    guard released.document.entities == schema.document.entities else {
+      throw TomboloError(
+        .invalidMigrationPlan, "The container's models are not those of \(latest), the latest version of \(plan).",
+        remedy: "Open the container for the models of the plan's latest version.")
+    }
+    return released
+  }
+
+  private static func open(_ configuration: ModelConfiguration, _ schema: Schema) throws -> Store {
+    var options = Store.Options(clock: SystemClock(), randomness: SystemRandomness())
+    options.isReadOnly = !configuration.allowsSave && !configuration.isStoredInMemoryOnly
+    options.recordsHistory = configuration.recordsHistory
+    options.usesStrictRules = configuration.cloudKitDatabase.isStrict
+    if configuration.isStoredInMemoryOnly {
+      return try Store(
+        .memory(name: configuration.url.lastPathComponent), document: schema.document, options: options)
+    }
+    let folder = configuration.url.deletingLastPathComponent()
+    if !options.isReadOnly {
+      do {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      } catch {
+        throw TomboloError(
+          .fileUnwritable, "The folder \(folder.path) for the store cannot be made.",
+          remedy: "Give the configuration a URL in a folder that can be written.")
+      }
+    }
+    return try Store(.file(path: configuration.url.path), document: schema.document, options: options)
+  }
+
+  // MARK: Contexts
+
+  /// The context of the main actor; made on first use.
+  @preconcurrency @MainActor public var mainContext: ModelContext { main.context(of: self) }
+}
+
+/// Holds the main actor's context, weakly referring to nobody: the context keeps its container only while it is in use.
+private final class MainContext: @unchecked Sendable {
+  // Guarded by the main actor, the only place where it is touched.
+  private var context: ModelContext?
+
+  @MainActor func context(of container: ModelContainer) -> ModelContext {
+    if let context { return context }
+    let made = ModelContext(container, isMain: true)
+    context = made
+    return made
+  }
+}

@@ -1,0 +1,23 @@
+import TomboloProtocol
+
+/// The errors of the model layer, each with its sentence and remedy.
+enum ModelErrors {
+  static func notInSchema(_ type: any PersistentModel.Type) -> TomboloError {
+    TomboloError(
+      .modelNotInSchema, "The model \(type) is not part of the container's schema.",
+      remedy: "Name it in ModelContainer(for:), or in the models of the VersionedSchema.")
+  }
+  static func otherContext(_ type: any PersistentModel.Type) -> TomboloError {
+    TomboloError(
+      .otherContext, "An object of \(type) belongs to another context.",
+      remedy: "Fetch it in this context by its persistentModelID.")
+  }
+  static func readOnly(_ name: String) -> TomboloError {
+    TomboloError(
+      .readOnlyStore, "The configuration \(name) does not allow saves.",
+      remedy: "Make the ModelConfiguration with allowsSave: true.")
+  }
+  static func unsupported(_ what: String, _ remedy: String) -> TomboloError {
+    TomboloError(.unsupportedFeature, what, remedy: remedy)
+  }
+}

@@ -1,0 +1,26 @@
+public import Foundation
+package import TomboloProtocol
+
+/// Identities of records that are asked for before the object is in a context: UUID version 7, never `UUID()`.
+package enum IdentifierSource {
+  private static let generator = RecordIDGenerator(clock: SystemClock(), randomness: SystemRandomness())
+  package static func next() -> RecordID { generator.next() }
+}
+
+/// A fresh value for a property declared with `= UUID()`: a UUID version 7 from Tombolo's own generator, which costs a
+/// hundredth of `UUID()`.
+public func _$makeUUID() -> UUID { UUID(IdentifierSource.next()) }
+
+/// The value of a slot that must have one.
+///
+/// - Precondition: the record that a required relationship names exists, and the object's context lives.
+public func _$resolved<Value>(_ slot: Value?, _ property: String) -> Value {
+  guard let slot else {
+    preconditionFailure(
+      "\(property) has no value: its record is not in the store, or the object's context is gone. Declare it optional.")
+  }
+  return slot
+}
+
+/// The members of a to-many; none where it cannot be loaded any more.
+public func _$resolved<Model: PersistentModel>(_ slot: [Model]?, _ property: String) -> [Model] { slot ?? [] }

@@ -1,0 +1,91 @@
+public import Observation
+import Synchronization
+package import TomboloProtocol
+
+/// An object's part in its context: identity, what was changed, its relationships' cells, its observers. One object a model.
+public final class _$ModelState: @unchecked Sendable {
+  // Guarded by the context: a model and its context are used by one task at a time.
+
+  package struct Flags: OptionSet {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    /// In a context, and not saved yet.
+    package static let inserted = Flags(rawValue: 1)
+    /// In the context's list of changed objects.
+    package static let listed = Flags(rawValue: 2)
+    package static let deletePending = Flags(rawValue: 4)
+    package static let deleted = Flags(rawValue: 8)
+    /// Another context or process has written the record: the row is read again before the next access.
+    package static let stale = Flags(rawValue: 16)
+    /// The initial values of the relationships have been taken over, and their inverses set.
+    package static let absorbed = Flags(rawValue: 32)
+    /// Some relationship was changed from either side.
+    package static let relationsTouched = Flags(rawValue: 64)
+    /// The record is in the store.
+    package static let stored = Flags(rawValue: 128)
+  }
+
+  package var record: RecordID?
+  package var link: ContextLink?
+  package var classDescription: ClassDescription?
+  package var flags: Flags = []
+  /// Properties assigned since the last save, by their place in the class.
+  package var changed = ColumnSet()
+  package var cells: [RelationCell] = []
+  package var registrar: ObservationRegistrar?
+  private var runningObservers: [String] = []
+
+  /// The state of an object that nobody has inserted.
+  public init() {}
+
+  package var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .deletePending, .listed]) }
+
+  package func description(of model: some PersistentModel) -> ClassDescription {
+    if let classDescription { return classDescription }
+    let description = ClassDescription.of(type(of: model))
+    classDescription = description
+    return description
+  }
+
+  package func recordID() -> RecordID {
+    if let record { return record }
+    let made = IdentifierSource.next()
+    record = made
+    return made
+  }
+
+  package func identifier(of model: some PersistentModel) -> PersistentIdentifier {
+    PersistentIdentifier(
+      record: recordID(), entityName: description(of: model).name,
+      storeIdentifier: flags.contains(.stored) ? link?.storeIdentifier : nil, isTemporary: !flags.contains(.stored))
+  }
+
+  /// Takes the place of a fetched row's object in its context.
+  public func _$adopt(_ row: _$RowReader) {
+    record = row.record
+    link = row.link
+    classDescription = row.plan.description
+    flags = [.stored, .absorbed]
+    cells = row.cells
+  }
+
+  /// Whether an observer (`didSet`, `willSet`) of that property may run: not inside itself.
+  public func _$beginObserver(_ property: String) -> Bool {
+    if runningObservers.contains(property) { return false }
+    runningObservers.append(property)
+    return true
+  }
+  /// Ends what ``_$beginObserver(_:)`` began.
+  public func _$endObserver(_ property: String) { runningObservers.removeAll { $0 == property } }
+}
+
+/// The thread from objects to their context, which may be gone before them.
+package final class ContextLink: @unchecked Sendable {
+  // Guarded by the context, but for `isStale`, which is atomic: other contexts set it.
+  package weak var context: ModelContext?
+  package let storeIdentifier: String
+  /// Commits of others wait to be taken over.
+  package let isStale = Atomic<Bool>(false)
+
+  package init(storeIdentifier: String) { self.storeIdentifier = storeIdentifier }
+}

@@ -1,0 +1,133 @@
+public import Observation
+import Synchronization
+
+// What generated accessors call.
+
+extension _$ModelState {
+  // MARK: Reading
+
+  /// Notes that a property is read: takes over what others have committed, and registers the observer.
+  public func _$access<Model: PersistentModel, Value>(_ model: Model, _ path: KeyPath<Model, Value>) {
+    refreshIfStale(model)
+    register(model, path)
+  }
+
+  /// The same for a property that may be a relationship: this one is not.
+  @_disfavoredOverload
+  public func _$load<Model: PersistentModel, Value>(_ model: Model, _ property: Int, _ path: KeyPath<Model, Value>) {
+    _$access(model, path)
+  }
+  /// Resolves a relationship before it is read.
+  public func _$load<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, Value>
+  ) { loadRelationship(model, property, path) }
+  /// Resolves a relationship before it is read.
+  public func _$load<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, Value?>
+  ) { loadRelationship(model, property, path) }
+  /// Resolves a relationship before it is read.
+  public func _$load<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, [Value]>
+  ) { loadRelationship(model, property, path) }
+  /// Resolves a relationship before it is read.
+  public func _$load<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, [Value]?>
+  ) { loadRelationship(model, property, path) }
+
+  private func loadRelationship<Model: PersistentModel, Value>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, Value>
+  ) {
+    refreshIfStale(model)
+    if let relationship = description(of: model).relationship(at: property) {
+      RelationshipMaintenance.ensureLoaded(model, relationship)
+    }
+    register(model, path)
+  }
+
+  private func register<Model: PersistentModel, Value>(_ model: Model, _ path: KeyPath<Model, Value>) {
+    let registrar: ObservationRegistrar
+    if let existing = self.registrar {
+      registrar = existing
+    } else {
+      registrar = ObservationRegistrar()
+      self.registrar = registrar
+    }
+    registrar.access(model, keyPath: path)
+  }
+
+  package func refreshIfStale(_ model: some PersistentModel) {
+    guard let link else { return }
+    if link.isStale.load(ordering: .relaxed) { link.context?.takeCommitsOfOthers() }
+    if flags.contains(.stale) { link.context?.reload(model) }
+  }
+
+  // MARK: Writing
+
+  /// Notes that a property is about to be assigned.
+  public func _$willSet<Model: PersistentModel, Value>(_ model: Model, _ property: Int, _ path: KeyPath<Model, Value>) {
+    refreshIfStale(model)
+    noteChange(model, property)
+    registrar?.willSet(model, keyPath: path)
+  }
+  /// Notes that a property was assigned.
+  public func _$didSet<Model: PersistentModel, Value>(_ model: Model, _ path: KeyPath<Model, Value>) {
+    registrar?.didSet(model, keyPath: path)
+  }
+
+  package func noteChange(_ model: some PersistentModel, _ property: Int) {
+    changed.insert(property)
+    if flags.isDisjoint(with: [.listed, .inserted]), let context = link?.context { context.noteChanged(model) }
+  }
+
+  /// Assigns an attribute that lies in an optional slot.
+  @_disfavoredOverload
+  public func _$assign<Model: PersistentModel, Value>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, Value>, _ slot: ReferenceWritableKeyPath<Model, Value?>,
+    _ value: Value
+  ) {
+    _$willSet(model, property, path)
+    model[keyPath: slot] = value
+    _$didSet(model, path)
+  }
+  /// Assigns an optional attribute.
+  @_disfavoredOverload
+  public func _$assign<Model: PersistentModel, Value>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, Value?>, _ slot: ReferenceWritableKeyPath<Model, Value?>,
+    _ value: Value?
+  ) {
+    _$willSet(model, property, path)
+    model[keyPath: slot] = value
+    _$didSet(model, path)
+  }
+  /// Assigns a to-one relationship, and keeps the other side in step.
+  public func _$assign<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, Value>, _ slot: ReferenceWritableKeyPath<Model, Value?>,
+    _ value: Value
+  ) { assignOne(model, property, value) }
+  /// Assigns a to-one relationship, and keeps the other side in step.
+  public func _$assign<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, Value?>, _ slot: ReferenceWritableKeyPath<Model, Value?>,
+    _ value: Value?
+  ) { assignOne(model, property, value) }
+  /// Assigns a to-many relationship, and keeps the other sides in step.
+  public func _$assign<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, [Value]>, _ slot: ReferenceWritableKeyPath<Model, [Value]?>,
+    _ value: [Value]
+  ) { assignMany(model, property, value) }
+  /// Assigns a to-many relationship, and keeps the other sides in step.
+  public func _$assign<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, [Value]?>, _ slot: ReferenceWritableKeyPath<Model, [Value]?>,
+    _ value: [Value]?
+  ) { assignMany(model, property, value ?? []) }
+
+  private func assignOne(_ model: some PersistentModel, _ property: Int, _ value: (any PersistentModel)?) {
+    refreshIfStale(model)
+    guard let relationship = description(of: model).relationship(at: property) else { return }
+    RelationshipMaintenance.assign(model, relationship, value)
+  }
+  private func assignMany(_ model: some PersistentModel, _ property: Int, _ value: [any PersistentModel]) {
+    refreshIfStale(model)
+    guard let relationship = description(of: model).relationship(at: property) else { return }
+    RelationshipMaintenance.assign(model, relationship, members: value)
+  }
+}

@@ -1,0 +1,45 @@
+package import TomboloProtocol
+
+/// What is known of one relationship of one object, beside the typed slot that holds its objects.
+package struct RelationCell {
+  package enum Content {
+    /// The slot has the members.
+    case loaded
+    /// The store has to be asked.
+    case unloaded
+    /// A reference that was not resolved yet.
+    case identifier(RecordID)
+  }
+  package var content: Content
+  /// To-many only: what was added and removed since the last save, in order. A list that was not loaded is changed by
+  /// these alone, and they are what a save writes of a many-to-many.
+  package private(set) var added: [any PersistentModel] = []
+  package private(set) var removed: [any PersistentModel] = []
+
+  package init(_ content: Content) { self.content = content }
+
+  package var isLoaded: Bool {
+    if case .loaded = content { return true }
+    return false
+  }
+  package var hasDelta: Bool { !added.isEmpty || !removed.isEmpty }
+
+  package mutating func noteAdded(_ member: any PersistentModel) {
+    if let index = removed.lastIndex(where: { $0 === member }) {
+      removed.remove(at: index)
+    } else {
+      added.append(member)
+    }
+  }
+  package mutating func noteRemoved(_ member: any PersistentModel) {
+    if let index = added.lastIndex(where: { $0 === member }) {
+      added.remove(at: index)
+    } else {
+      removed.append(member)
+    }
+  }
+  package mutating func clearDelta() {
+    added = []
+    removed = []
+  }
+}

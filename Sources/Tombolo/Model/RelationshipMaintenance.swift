@@ -1,0 +1,239 @@
+/// Keeps both sides of relationships in step: before insertion, after it, after a save.
+///
+/// A side that was not loaded is not loaded for it: the change waits in its cell, and is merged into what the store says
+/// when somebody asks. New objects that are met on the way wait in a list instead of being followed at once, so that a
+/// chain of any length costs no stack.
+package struct RelationshipMaintenance {
+  /// New objects whose initial values were not taken over yet.
+  private var waiting: [any PersistentModel] = []
+  /// Objects that can be reached from a context, and are not in it yet.
+  private var reached: [(ModelContext, any PersistentModel)] = []
+
+  // MARK: Entrances
+
+  /// Makes sure that the slot has the relationship's members.
+  package static func ensureLoaded(_ model: any PersistentModel, _ relationship: RelationshipDescription) {
+    absorb(model)
+    load(model, relationship)
+  }
+
+  /// Takes over the values that an initializer put into the slots of a new object, and sets their inverses.
+  package static func absorb(_ model: any PersistentModel) {
+    guard !model._$state.flags.contains(.absorbed) else { return }
+    var maintenance = RelationshipMaintenance()
+    maintenance.prepare(model)
+    maintenance.finish()
+  }
+
+  /// Assigns a to-one.
+  package static func assign(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ value: (any PersistentModel)?
+  ) {
+    ensureLoaded(model, relationship)
+    let old = relationship.one(model)
+    guard old !== value else { return }
+    var maintenance = RelationshipMaintenance()
+    if let old { maintenance.detach(model, relationship, old) }
+    maintenance.setOne(model, relationship, value)
+    if let value { maintenance.attach(model, relationship, value) }
+    maintenance.finish()
+  }
+
+  /// Assigns a to-many.
+  package static func assign(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, members: [any PersistentModel]
+  ) {
+    ensureLoaded(model, relationship)
+    var maintenance = RelationshipMaintenance()
+    let new = unique(members)
+    let (removed, added) = difference(relationship.many(model), new)
+    for member in removed {
+      maintenance.detach(model, relationship, member)
+      model._$state.cells[relationship.cell].noteRemoved(member)
+    }
+    for member in added {
+      model._$state.cells[relationship.cell].noteAdded(member)
+      maintenance.attach(model, relationship, member)
+    }
+    relationship.willSet(model)
+    relationship.setMany(model, new)
+    relationship.didSet(model)
+    if !removed.isEmpty || !added.isEmpty { touch(model) }
+    maintenance.finish()
+  }
+
+  /// Takes an object out of every relationship: before a new one is forgotten.
+  package static func isolate(_ model: any PersistentModel) {
+    absorb(model)
+    for relationship in model._$state.description(of: model).relationships {
+      if relationship.isToMany {
+        assign(model, relationship, members: [])
+      } else {
+        assign(model, relationship, nil)
+      }
+    }
+  }
+
+  // MARK: New objects
+
+  private mutating func prepare(_ model: any PersistentModel) {
+    let state = model._$state
+    guard !state.flags.contains(.absorbed) else { return }
+    state.flags.insert(.absorbed)
+    let count = state.description(of: model).relationships.count
+    guard count > 0 else { return }
+    state.cells = Array(repeating: RelationCell(.loaded), count: count)
+    waiting.append(model)
+  }
+
+  private mutating func finish() {
+    // Ends: an object waits once.
+    while let model = waiting.popLast() { takeOver(model) }
+    for (context, model) in reached { context.insertReached(model) }
+    reached = []
+  }
+
+  private mutating func takeOver(_ model: any PersistentModel) {
+    let state = model._$state
+    for relationship in state.description(of: model).relationships {
+      if relationship.isToMany {
+        // Others may have added themselves meanwhile: those are in step already.
+        let known = state.cells[relationship.cell].added.map { ObjectIdentifier($0) }
+        let members = Self.unique(relationship.many(model))
+        for member in members where !known.contains(ObjectIdentifier(member)) {
+          state.cells[relationship.cell].noteAdded(member)
+          attach(model, relationship, member)
+        }
+        relationship.setMany(model, Self.unique(members + relationship.many(model)))
+        if !members.isEmpty { Self.touch(model) }
+      } else if let target = relationship.one(model), !isAttached(model, relationship, target) {
+        attach(model, relationship, target)
+      }
+    }
+  }
+
+  /// Whether the other side shows the object already.
+  private func isAttached(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ target: any PersistentModel
+  ) -> Bool {
+    guard let inverse = relationship.inverse, target._$state.flags.contains(.absorbed) else { return false }
+    if !inverse.isToMany { return inverse.one(target) === model }
+    return target._$state.cells[inverse.cell].added.contains { $0 === model }
+  }
+
+  // MARK: The other side
+
+  /// `model` now has `target` in the relationship: shows it on the other side, and notes who can be reached.
+  private mutating func attach(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ target: any PersistentModel
+  ) {
+    prepare(target)
+    if let inverse = relationship.inverse {
+      if inverse.isToMany {
+        add(target, inverse, model)
+      } else {
+        Self.load(target, inverse)
+        let previous = inverse.one(target)
+        if previous !== model {
+          if let previous { drop(previous, relationship, target) }
+          setOne(target, inverse, model)
+        }
+      }
+    }
+    if let context = model._$state.link?.context {
+      if target._$state.link == nil { reached.append((context, target)) }
+    } else if relationship.inverse != nil, model._$state.link == nil, let context = target._$state.link?.context {
+      reached.append((context, model))
+    }
+  }
+
+  /// `model` no longer has `target` in the relationship.
+  private mutating func detach(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ target: any PersistentModel
+  ) {
+    guard let inverse = relationship.inverse else { return }
+    drop(target, inverse, model)
+  }
+
+  /// Takes `member` out of `model`'s side, whatever kind it is.
+  private mutating func drop(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ member: any PersistentModel
+  ) {
+    prepare(model)
+    if !relationship.isToMany {
+      Self.load(model, relationship)
+      if relationship.one(model) === member { setOne(model, relationship, nil) }
+      return
+    }
+    let state = model._$state
+    state.cells[relationship.cell].noteRemoved(member)
+    if state.cells[relationship.cell].isLoaded {
+      relationship.willSet(model)
+      relationship.remove(model, member)
+      relationship.didSet(model)
+    }
+    Self.touch(model)
+  }
+
+  private mutating func add(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ member: any PersistentModel
+  ) {
+    let state = model._$state
+    state.cells[relationship.cell].noteAdded(member)
+    if state.cells[relationship.cell].isLoaded {
+      relationship.willSet(model)
+      relationship.append(model, member)
+      relationship.didSet(model)
+    }
+    Self.touch(model)
+  }
+
+  private mutating func setOne(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ value: (any PersistentModel)?
+  ) {
+    relationship.willSet(model)
+    relationship.setOne(model, value)
+    model._$state.cells[relationship.cell].content = .loaded
+    Self.noteChange(model, relationship.property)
+    relationship.didSet(model)
+  }
+
+  // MARK: Leaves
+
+  private static func load(_ model: any PersistentModel, _ relationship: RelationshipDescription) {
+    let state = model._$state
+    guard !state.cells[relationship.cell].isLoaded, let context = state.link?.context else { return }
+    context.load(relationship, of: model)
+  }
+
+  private static func noteChange(_ model: some PersistentModel, _ property: Int) {
+    model._$state.noteChange(model, property)
+  }
+
+  /// Notes that a to-many changed, so that a save settles its cell.
+  private static func touch(_ model: any PersistentModel) {
+    guard let context = model._$state.link?.context else { return }
+    context.noteTouched(model)
+  }
+
+  /// What is in one list and not in the other. Usually something was appended: then the rest is only compared in place.
+  private static func difference(
+    _ old: [any PersistentModel], _ new: [any PersistentModel]
+  ) -> (removed: [any PersistentModel], added: [any PersistentModel]) {
+    var common = 0
+    while common < old.count, common < new.count, old[common] === new[common] { common += 1 }
+    if common == old.count { return ([], Array(new[common...])) }
+    if common == new.count { return (Array(old[common...]), []) }
+    let oldSet = Set(old[common...].map { ObjectIdentifier($0) })
+    let newSet = Set(new[common...].map { ObjectIdentifier($0) })
+    return (
+      old[common...].filter { !newSet.contains(ObjectIdentifier($0)) },
+      new[common...].filter { !oldSet.contains(ObjectIdentifier($0)) }
+    )
+  }
+
+  private static func unique(_ members: [any PersistentModel]) -> [any PersistentModel] {
+    var seen = Set<ObjectIdentifier>(minimumCapacity: members.count)
+    return members.filter { seen.insert(ObjectIdentifier($0)).inserted }
+  }
+}

@@ -1,0 +1,95 @@
+public import Foundation
+package import TomboloProtocol
+package import TomboloSQLite
+
+/// The current row of a fetch, as generated initializers read it: by column index, without boxing.
+///
+/// One reader serves all rows of a fetch. Column 0 is the record's key; the properties follow from ``first``, in the
+/// order of their declaration; one that has no column of its own reads as NULL.
+public final class _$RowReader {
+  package let statement: Statement
+  /// The column of the row's first property.
+  package var first: Int32
+  package var plan: ModelPlan
+  package var record: RecordID
+  package let link: ContextLink
+  /// The cells of the row's relationships, collected while an object is made.
+  package var cells: [RelationCell]
+  /// The object's state while values are read anew; nil while an object is made.
+  package var target: _$ModelState?
+  private lazy var decoder = JSONDecoder()
+
+  package init(statement: Statement, first: Int32, plan: ModelPlan, link: ContextLink) {
+    self.statement = statement
+    self.first = first
+    self.plan = plan
+    self.link = link
+    record = RecordID(high: 0, low: 0)
+    cells = plan.description.unloadedCells
+  }
+
+  /// Makes the reader ready for a row of another class of the hierarchy.
+  package func select(_ plan: ModelPlan, first: Int32) {
+    self.first = first
+    if plan !== self.plan {
+      self.plan = plan
+      cells = plan.description.unloadedCells
+    }
+  }
+
+  // MARK: Columns
+
+  package func integer(_ column: Int32) throws -> Int64 {
+    guard statement.storageClass(column) == .integer else { throw unreadable(column) }
+    return statement.int64(column)
+  }
+  package func real(_ column: Int32) throws -> Double {
+    switch statement.storageClass(column) {
+    case .real, .integer: return statement.double(column)
+    default: throw unreadable(column)
+    }
+  }
+  package func text(_ column: Int32) throws -> String {
+    guard statement.storageClass(column) == .text else { throw unreadable(column) }
+    return statement.string(column)
+  }
+  package func record(_ column: Int32) throws -> RecordID {
+    guard statement.storageClass(column) == .blob, let halves = statement.halves(column) else { throw unreadable(column) }
+    return RecordID(high: halves.high, low: halves.low)
+  }
+  package func data(_ column: Int32) throws -> Data {
+    guard statement.storageClass(column) == .blob else { throw unreadable(column) }
+    return statement.withBytes(column) { Data($0) }
+  }
+  package func decode<Value: Decodable>(_ type: Value.Type, _ column: Int32) throws -> Value {
+    guard statement.storageClass(column) == .text else { throw unreadable(column) }
+    do {
+      return try decoder.decode(type, from: statement.withBytes(column) { Data($0) })
+    } catch {
+      throw unreadable(column)
+    }
+  }
+
+  package func unreadable(_ column: Int32) -> TomboloError {
+    let property = plan.description.propertyName(at: Int(column - first))
+    return TomboloError(
+      .undecodableValue, "\(plan.description.name).\(property) of record \(record) cannot be read as the property's type.",
+      remedy: "Correct the stored value, or declare the property with the type that wrote it.")
+  }
+
+  // MARK: Reading anew
+
+  /// Whether a property of an existing object takes the row's value: not where an edit was not saved.
+  public func _$refreshes(_ property: Int) -> Bool {
+    guard let target else { return true }
+    return !target.changed.contains(property)
+  }
+  /// Tells observers that a value is about to be another one.
+  public func _$willSet<Model: PersistentModel, Value>(_ model: Model, _ path: KeyPath<Model, Value>) {
+    model._$state.registrar?.willSet(model, keyPath: path)
+  }
+  /// Tells observers that a value is another one.
+  public func _$didSet<Model: PersistentModel, Value>(_ model: Model, _ path: KeyPath<Model, Value>) {
+    model._$state.registrar?.didSet(model, keyPath: path)
+  }
+}
