@@ -71,6 +71,7 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
   }
 
   /// A configuration for some models, with the default file or in memory.
+  @_disfavoredOverload
   public init(for types: any PersistentModel.Type..., isStoredInMemoryOnly: Bool = false) {
     self.init(schema: Schema(types), isStoredInMemoryOnly: isStoredInMemoryOnly)
   }

@@ -1,5 +1,5 @@
-public import Foundation
-package import TomboloProtocol
+import Foundation
+import TomboloProtocol
 
 /// A schema and the store of its data. Contexts are made of it; it may be shared between tasks.
 ///
@@ -11,9 +11,9 @@ public final class ModelContainer: Sendable {
   public let migrationPlan: (any SchemaMigrationPlan.Type)?
   /// Where the data is.
   public let configurations: Set<ModelConfiguration>
-  package let store: Store
-  package let plans: ModelPlans
-  let configuration: ModelConfiguration
+  let core: ContainerCore
+  package var store: Store { core.store }
+  package var plans: ModelPlans { core.plans }
   private let main: MainContext
 
   // MARK: Opening
@@ -65,13 +65,23 @@ public final class ModelContainer: Sendable {
         .invalidSchema, "The models' declarations have \(schema.faults.count) mistakes; the first: \(schema.faults[0].text)",
         remedy: schema.faults[0].fix, details: schema.faults)
     }
-    let configuration = configurations.first ?? ModelConfiguration()
+    let configuration = configurations.first ?? ModelConfiguration(nil)
+    let store = try Self.open(configuration, schema)
+    core = ContainerCore(
+      schema: schema, migrationPlan: migrationPlan, configuration: configuration, store: store,
+      plans: ModelPlans(schema.descriptions, store.schema))
     self.schema = schema
     self.migrationPlan = migrationPlan
-    self.configuration = configuration
     self.configurations = [configuration]
-    store = try Self.open(configuration, schema)
-    plans = ModelPlans(schema.descriptions, store.schema)
+    main = MainContext()
+  }
+
+  /// Another container of the same store: for a context that outlived the one it was made of.
+  init(core: ContainerCore) {
+    self.core = core
+    schema = core.schema
+    migrationPlan = core.migrationPlan
+    configurations = [core.configuration]
     main = MainContext()
   }
 
@@ -122,7 +132,28 @@ public final class ModelContainer: Sendable {
   @preconcurrency @MainActor public var mainContext: ModelContext { main.context(of: self) }
 }
 
-/// Holds the main actor's context, weakly referring to nobody: the context keeps its container only while it is in use.
+/// What a container is made of, and its contexts hold.
+final class ContainerCore: Sendable {
+  let schema: Schema
+  let migrationPlan: (any SchemaMigrationPlan.Type)?
+  let configuration: ModelConfiguration
+  let store: Store
+  let plans: ModelPlans
+  var storeIdentifier: String { configuration.name }
+
+  init(
+    schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)?, configuration: ModelConfiguration, store: Store,
+    plans: ModelPlans
+  ) {
+    self.schema = schema
+    self.migrationPlan = migrationPlan
+    self.configuration = configuration
+    self.store = store
+    self.plans = plans
+  }
+}
+
+/// Holds the main actor's context. That one holds the container's core, not the container, so that both can go.
 private final class MainContext: @unchecked Sendable {
   // Guarded by the main actor, the only place where it is touched.
   private var context: ModelContext?

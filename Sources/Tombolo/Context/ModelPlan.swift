@@ -1,5 +1,5 @@
-import Foundation
-package import TomboloProtocol
+import TomboloProtocol
+import TomboloSQLite
 
 /// How one model class lies in one store: which property is which column.
 package final class ModelPlan: @unchecked Sendable {

@@ -1,5 +1,5 @@
-package import TomboloProtocol
-package import TomboloSQLite
+import TomboloProtocol
+import TomboloSQLite
 
 /// A model object as the store's writer sees it: columns bound straight from its stored properties.
 final class ModelSource: RowSource {

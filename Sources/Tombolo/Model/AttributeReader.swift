@@ -1,4 +1,4 @@
-package import TomboloProtocol
+import TomboloProtocol
 
 /// Turns an attribute's Swift type, options and default into its part of the schema document.
 struct AttributeReader<Value: Codable> {
@@ -10,7 +10,7 @@ struct AttributeReader<Value: Codable> {
   init(_ type: Value.Type) {
     var bare: Any.Type = type
     var isOptional = false
-    while let optional = bare as? any OptionalType.Type {
+    while let optional = bare as? any AnyOptional.Type {
       bare = optional.wrappedType
       isOptional = true
     }
@@ -30,8 +30,6 @@ struct AttributeReader<Value: Codable> {
     }
   }
 
-  static var uniqueOption: String { "unique" }
-
   private static func rawColumn<Raw: RawRepresentable>(of type: Raw.Type) -> (any _$ColumnValue.Type)? {
     Raw.RawValue.self as? any _$ColumnValue.Type
   }
@@ -50,7 +48,7 @@ struct AttributeReader<Value: Codable> {
   private static func captured<Raw: RawRepresentable>(_ item: Raw) -> TomboloProtocol.Value? {
     guard let raw = item.rawValue as? any _$ColumnValue else { return nil }
     let writer = _$ColumnWriter()
-    do { try raw._$write(writer) } catch { return nil }
+    guard (try? raw._$write(writer)) != nil else { return nil }
     return writer.captured
   }
 
@@ -71,7 +69,7 @@ struct AttributeReader<Value: Codable> {
   func constant(_ value: Value) -> TomboloProtocol.Value? {
     let writer = _$ColumnWriter()
     do {
-      if let optional = value as? any OptionalType {
+      if let optional = value as? any AnyOptional {
         guard let wrapped = optional.wrappedValue else { return isOptional ? nil : .null }
         try write(wrapped, writer)
       } else {
@@ -99,12 +97,12 @@ struct AttributeReader<Value: Codable> {
 }
 
 /// An optional, seen without its type.
-private protocol OptionalType {
+private protocol AnyOptional {
   static var wrappedType: Any.Type { get }
   var wrappedValue: Any? { get }
 }
 
-extension Optional: OptionalType {
+extension Optional: AnyOptional {
   static var wrappedType: Any.Type { Wrapped.self }
   var wrappedValue: Any? { self }
 }

@@ -42,7 +42,7 @@ extension Bool: _$ColumnValue {
   /// Reads a column that is not NULL.
   public static func _$read(_ row: _$RowReader, _ column: Int32) throws -> Bool { try row.integer(column) != 0 }
   /// Binds the value to the writer's parameter.
-  public func _$write(_ writer: _$ColumnWriter) throws { writer.put(self ? 1 : 0) }
+  public func _$write(_ writer: _$ColumnWriter) throws { writer.put(self ? Int64(1) : 0) }
 }
 extension Double: _$ColumnValue {
   /// The type's name in the schema document.

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 package import TomboloProtocol
 package import TomboloSQLite
 
@@ -90,7 +90,7 @@ public final class _$ColumnWriter {
   /// Binds a property.
   public func _$bind(_ value: Int?) throws { if let value { put(Int64(value)) } else { putNull() } }
   /// Binds a property.
-  public func _$bind(_ value: Bool) throws { put(value ? 1 : 0) }
+  public func _$bind(_ value: Bool) throws { put(value ? Int64(1) : 0) }
   /// Binds a property.
   public func _$bind(_ value: Double) throws { try put(value) }
   /// Binds a property.

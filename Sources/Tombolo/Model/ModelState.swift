@@ -1,5 +1,5 @@
-public import Observation
-import Synchronization
+package import Observation
+package import Synchronization
 package import TomboloProtocol
 
 /// An object's part in its context: identity, what was changed, its relationships' cells, its observers. One object a model.
@@ -29,6 +29,8 @@ public final class _$ModelState: @unchecked Sendable {
   package var link: ContextLink?
   package var classDescription: ClassDescription?
   package var flags: Flags = []
+  /// The place in the context's list of pending objects; -1 for none.
+  package var pendingIndex = -1
   /// Properties assigned since the last save, by their place in the class.
   package var changed = ColumnSet()
   package var cells: [RelationCell] = []

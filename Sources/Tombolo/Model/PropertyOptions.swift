@@ -1,7 +1,9 @@
-package import TomboloProtocol
+import TomboloProtocol
 
 /// What `@Attribute(…)` says, copied by the macro into the class's description.
 public struct _$AttributeOptions {
+  /// The spelling of `.unique` among an attribute's options.
+  static let unique = "unique"
   package let options: [Schema.Attribute.Option]
   package let originalName: String?
   package let hashModifier: String?

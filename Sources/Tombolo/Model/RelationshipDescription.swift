@@ -1,5 +1,5 @@
 import Synchronization
-package import TomboloProtocol
+import TomboloProtocol
 
 /// One relationship of a class: where it leads, how it is declared, and access to its typed slot without knowing the types.
 package class RelationshipDescription: @unchecked Sendable {

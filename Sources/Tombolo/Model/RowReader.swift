@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 package import TomboloProtocol
 package import TomboloSQLite
 

@@ -1,5 +1,6 @@
 public import Foundation
 import TomboloProtocol
+import TomboloSQLite
 
 // What generated initializers call for each property. The compiler chooses by the property's type, which the macro
 // cannot know: a column's own type, a raw value, JSON, or a relationship.

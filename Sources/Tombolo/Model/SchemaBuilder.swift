@@ -1,4 +1,4 @@
-package import TomboloProtocol
+import TomboloProtocol
 
 /// Collects what a model class says of itself. Generated code calls it; the overloads tell attributes from relationships.
 public final class _$SchemaBuilder {
@@ -117,7 +117,7 @@ public final class _$SchemaBuilder {
     properties.append(
       ClassDescription.Property(
         name: name, path: path, declaredPath: declared, declaringClass: String(describing: level), kind: kind))
-    if case .attribute(let attribute) = kind, attribute.options.contains(AttributeReader.uniqueOption), level == type {
+    if case .attribute(let attribute) = kind, attribute.options.contains(_$AttributeOptions.unique), level == type {
       unique.append(UniqueConstraint(attributes: [name]))
     }
   }

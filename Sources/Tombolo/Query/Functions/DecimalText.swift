@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import TomboloProtocol
 
 /// A decimal number and the one text that it has in a store (``DecimalForm``).

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import TomboloProtocol
 
 /// The order of a fetch in memory: the same as that of its SQL.

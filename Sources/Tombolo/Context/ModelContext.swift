@@ -1,0 +1,178 @@
+import Foundation
+import Synchronization
+import TomboloProtocol
+
+/// The unit of work: objects that were fetched or inserted, and what was changed of them since the last save.
+///
+/// A context has one object for each record, and keeps every object that it handed out until it goes: for bulk work, use
+/// a context of its own. It is used by one task at a time.
+///
+/// Nothing is saved by itself: there is no run loop to hook into. Work is saved by ``save()`` and ``transaction(block:)``,
+/// and what was not saved is gone with the context.
+public final class ModelContext {
+  /// The container that it was made of.
+  public var container: ModelContainer { strongContainer ?? weakContainer ?? ModelContainer(core: core) }
+  /// Written into the history of each save.
+  public var author: String?
+  /// Kept for source compatibility: nothing is saved by itself, whatever its value.
+  public var autosaveEnabled = false
+
+  let core: ContainerCore
+  private let strongContainer: ModelContainer?
+  private weak var weakContainer: ModelContainer?
+  let link: ContextLink
+  let inbox: CommitInbox
+  private let observation: StoreObservation
+  let source = ModelSource()
+  private var usingThread: UInt = 0
+  private var useDepth = 0
+
+  /// One object for each record.
+  var registry: [RecordID: any PersistentModel] = [:]
+  /// Inserted, changed and deleted objects in the order of their first change; gaps where one was forgotten.
+  var pending: [(any PersistentModel)?] = []
+  var insertedCount = 0
+  var changedCount = 0
+  var deletedCount = 0
+  /// Objects with a to-many that was changed from either side.
+  var touched: [any PersistentModel] = []
+  /// To-many and far-side slots that hold what the store said: emptied when others commit.
+  var loadedSlots: [(model: any PersistentModel, relationship: RelationshipDescription)] = []
+  /// What could not be thrown where it happened; the next save throws the first of it.
+  var deferredFaults: [TomboloError] = []
+  var knownDataVersion: Int64?
+
+  var store: Store { core.store }
+  var plans: ModelPlans { core.plans }
+
+  /// A context of its own, for the task that makes it.
+  public convenience init(_ container: ModelContainer) { self.init(container, isMain: false) }
+
+  init(_ container: ModelContainer, isMain: Bool) {
+    core = container.core
+    // The container holds its main context: that one holds only what the container is made of.
+    strongContainer = isMain ? nil : container
+    weakContainer = container
+    let link = ContextLink(storeIdentifier: container.core.storeIdentifier)
+    let inbox = CommitInbox()
+    self.link = link
+    self.inbox = inbox
+    observation = container.core.store.observe { summary in
+      guard inbox.take(summary) else { return }
+      link.isStale.store(true, ordering: .releasing)
+      if isMain { Task { @MainActor in link.context?.takeCommitsOfOthers() } }
+    }
+    link.context = self
+  }
+
+  deinit {
+    // Objects may outlive the context: their slots hold each other, so they are emptied.
+    for (_, model) in registry { Self.release(model) }
+  }
+
+  private static func release(_ model: any PersistentModel) {
+    let state = model._$state
+    guard !state.cells.isEmpty else { return }
+    for relationship in state.description(of: model).relationships { relationship.clear(model) }
+  }
+
+  /// Asserts that no other thread is inside the context.
+  func use<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let thread = UInt(bitPattern: Int(truncatingIfNeeded: pthread_self()))
+    precondition(
+      useDepth == 0 || usingThread == thread,
+      "A ModelContext is used by two threads at once: make a context for each task, and hand over persistentModelIDs.")
+    usingThread = thread
+    useDepth += 1
+    defer { useDepth -= 1 }
+    return try body()
+  }
+
+  // MARK: What is pending
+
+  /// Whether there is anything to save.
+  public var hasChanges: Bool { insertedCount + changedCount + deletedCount > 0 }
+  /// Objects that were inserted since the last save, in order.
+  public var insertedModelsArray: [any PersistentModel] { pendingModels(.inserted) }
+  /// Objects that were changed since the last save, in order.
+  public var changedModelsArray: [any PersistentModel] {
+    pending.compactMap { $0 }.filter {
+      $0._$state.flags.contains(.listed) && $0._$state.flags.isDisjoint(with: [.inserted, .deletePending])
+    }
+  }
+  /// Objects that were deleted since the last save, in order.
+  public var deletedModelsArray: [any PersistentModel] { pendingModels(.deletePending) }
+
+  private func pendingModels(_ flag: _$ModelState.Flags) -> [any PersistentModel] {
+    pending.compactMap { $0 }.filter { $0._$state.flags.contains(flag) }
+  }
+
+  /// Takes over what others have committed, as every call of the context does.
+  public func processPendingChanges() { use { takeCommitsOfOthers() } }
+
+  func noteChanged(_ model: any PersistentModel) {
+    let state = model._$state
+    guard state.flags.isDisjoint(with: [.listed, .inserted]) else { return }
+    state.flags.insert(.listed)
+    if state.flags.contains(.deletePending) { return }
+    changedCount += 1
+    append(model)
+  }
+
+  func noteTouched(_ model: any PersistentModel) {
+    if !model._$state.flags.contains(.relationsTouched) {
+      model._$state.flags.insert(.relationsTouched)
+      touched.append(model)
+    }
+    noteChanged(model)
+  }
+
+  func append(_ model: any PersistentModel) {
+    let state = model._$state
+    guard state.pendingIndex < 0 else { return }
+    state.pendingIndex = pending.count
+    pending.append(model)
+  }
+
+  func forget(_ model: any PersistentModel) {
+    let state = model._$state
+    if pending.indices.contains(state.pendingIndex) { pending[state.pendingIndex] = nil }
+    state.pendingIndex = -1
+  }
+}
+
+extension ModelContext: Equatable {
+  /// Equal, if they are one context.
+  public static func == (a: ModelContext, b: ModelContext) -> Bool { a === b }
+}
+
+/// Commits of others that a context has not taken over yet.
+final class CommitInbox: Sendable {
+  private struct State {
+    var commits: [CommitSummary] = []
+    /// The thread that is saving for the context: its commits are its own.
+    var ownThread: UInt?
+  }
+  private let state = Mutex(State())
+
+  /// Returns false for the context's own commit.
+  func take(_ summary: CommitSummary) -> Bool {
+    state.withLock { state in
+      if state.ownThread == Self.thread { return false }
+      state.commits.append(summary)
+      return true
+    }
+  }
+  func drain() -> [CommitSummary] {
+    state.withLock { state in
+      defer { state.commits = [] }
+      return state.commits
+    }
+  }
+  func passingOverOwn<Result>(_ body: () throws -> Result) rethrows -> Result {
+    state.withLock { $0.ownThread = Self.thread }
+    defer { state.withLock { $0.ownThread = nil } }
+    return try body()
+  }
+  private static var thread: UInt { UInt(bitPattern: Int(truncatingIfNeeded: pthread_self())) }
+}

@@ -1,0 +1,232 @@
+import Foundation
+import TomboloProtocol
+import TomboloSQLite
+
+extension ModelContext {
+  // MARK: Fetching
+
+  /// The records that a descriptor describes, as objects: one object for each record, in the descriptor's order, or in the
+  /// order of their making.
+  ///
+  /// Changes that were not saved take part, unless the descriptor leaves them out: then the records are those that the
+  /// store finds, and their objects still show their edits.
+  ///
+  /// - Throws: ``TomboloError`` `unsupported_predicate`, `unsupported_sort`, naming the construct; `undecodable_value`.
+  public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
+    try use {
+      takeCommitsOfOthers()
+      try noticeOtherProcesses()
+      let plan = try plans.requirePlan(for: Model.self)
+      guard descriptor.includePendingChanges, hasPending(of: Model.self, descriptor) else {
+        return try stored(descriptor, plan, limit: descriptor.fetchLimit, offset: descriptor.fetchOffset)
+      }
+      return try merged(descriptor, plan)
+    }
+  }
+
+  /// How many records ``fetch(_:)`` would return.
+  ///
+  /// - Throws: what ``fetch(_:)`` throws.
+  public func fetchCount<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
+    try use {
+      takeCommitsOfOthers()
+      let plan = try plans.requirePlan(for: Model.self)
+      if descriptor.includePendingChanges, hasPending(of: Model.self, descriptor) {
+        return try merged(descriptor, plan).count
+      }
+      let query = try FetchPlan(
+        predicate: descriptor.predicate, limit: Self.limit(descriptor.fetchLimit), offset: descriptor.fetchOffset,
+        entity: plan.entity, schema: store.schema, maps: plans.maps)
+      if descriptor.fetchLimit == 0 { return 0 }
+      return try store.read { connection in
+        try FetchPlan.translatingErrors {
+          let statement = try query.statement(query.countStatement, on: connection)
+          defer { statement.reset() }
+          return try statement.step() ? Int(statement.int64(0)) : 0
+        }
+      }
+    }
+  }
+
+  /// The identities of the records that ``fetch(_:)`` would return, without making objects of them.
+  ///
+  /// - Throws: what ``fetch(_:)`` throws.
+  public func fetchIdentifiers<Model: PersistentModel>(
+    _ descriptor: FetchDescriptor<Model>
+  ) throws -> [PersistentIdentifier] {
+    try use {
+      takeCommitsOfOthers()
+      let plan = try plans.requirePlan(for: Model.self)
+      if plan.entity.concreteNames.count > 1 || (descriptor.includePendingChanges && hasPending(of: Model.self, descriptor)) {
+        return try fetch(descriptor).map(\.persistentModelID)
+      }
+      if descriptor.fetchLimit == 0 { return [] }
+      let query = try FetchPlan(
+        predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
+        offset: descriptor.fetchOffset, entity: plan.entity, schema: store.schema, maps: plans.maps)
+      return try store.read { connection in
+        try FetchPlan.translatingErrors {
+          let statement = try query.statement(query.identifierStatement, on: connection)
+          defer { statement.reset() }
+          var found: [PersistentIdentifier] = []
+          while try statement.step() {
+            guard let record = statement.recordID(0) else { continue }
+            found.append(
+              PersistentIdentifier(
+                record: record, entityName: plan.entity.name, storeIdentifier: link.storeIdentifier, isTemporary: false))
+          }
+          return found
+        }
+      }
+    }
+  }
+
+  /// Gives the records that a descriptor describes to `block`, a batch at a time.
+  ///
+  /// The records are those of the moment of the call: what the block inserts or deletes changes nothing of it.
+  ///
+  /// - Throws: what ``fetch(_:)`` and the block throw.
+  public func enumerate<Model: PersistentModel>(
+    _ fetch: FetchDescriptor<Model>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
+    block: (Model) throws -> Void
+  ) throws {
+    for model in try self.fetch(fetch) { try block(model) }
+  }
+
+  // MARK: One record
+
+  /// The object of a record that the context knows already; nil otherwise. Costs no query.
+  public func registeredModel<Model: PersistentModel>(for identifier: PersistentIdentifier) -> Model? {
+    registry[identifier.record] as? Model
+  }
+
+  /// The object of a record, fetched if need be.
+  ///
+  /// - Precondition: the record exists. ``existingModel(for:)`` answers nil instead.
+  public func model(for identifier: PersistentIdentifier) -> any PersistentModel {
+    let found: (any PersistentModel)?
+    do { found = try use { try object(identifier.record, plans.plan(named: identifier.entityName)) } } catch { found = nil }
+    guard let found else {
+      preconditionFailure("There is no record \(identifier): use existingModel(for:), which answers nil.")
+    }
+    return found
+  }
+
+  /// The object of a record, fetched if need be; nil if there is none. Beyond SwiftData.
+  ///
+  /// - Throws: `undecodable_value`, or what reading the store throws.
+  public func existingModel<Model: PersistentModel>(for identifier: PersistentIdentifier) throws -> Model? {
+    try use {
+      takeCommitsOfOthers()
+      return try object(identifier.record, plans.plan(for: Model.self)) as? Model
+    }
+  }
+
+  func object(_ record: RecordID, _ plan: ModelPlan?) throws -> (any PersistentModel)? {
+    if let known = registry[record] { return known }
+    guard let plan else { return nil }
+    let shape = plans.shape(of: plan)
+    return try store.read { connection in
+      let statement = try connection.cached(
+        "SELECT \(shape.columns) FROM \(plan.entity.table.quotedIdentifier) AS t0 WHERE t0.\"_tombolo_id\" = ?1")
+      statement.bind(record, at: 1)
+      defer { statement.reset() }
+      guard try statement.step() else { return nil }
+      return try materialize(_$RowReader(statement: statement, first: shape.first, plan: plan, link: link), shape)
+    }
+  }
+}
+
+extension ModelContext {
+  // MARK: From rows to objects
+
+  static func limit(_ limit: Int?) -> Int? { limit.map { max(0, $0) } }
+
+  /// What the store finds.
+  func stored<Model: PersistentModel>(
+    _ descriptor: FetchDescriptor<Model>, _ plan: ModelPlan, limit: Int?, offset: Int?
+  ) throws -> [Model] {
+    let query = try FetchPlan(
+      predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: limit, offset: offset, entity: plan.entity,
+      schema: store.schema, maps: plans.maps)
+    if limit == 0 { return [] }
+    let shape = plans.shape(of: plan)
+    return try store.read { connection in
+      try FetchPlan.translatingErrors {
+        let statement = try query.statement(query.select(shape.columns), on: connection)
+        defer { statement.reset() }
+        let reader = _$RowReader(statement: statement, first: shape.first, plan: plan, link: link)
+        return shape.concrete == nil ? try objects(reader) : try concreteObjects(reader, shape)
+      }
+    }
+  }
+
+  /// All rows, of one class.
+  private func objects<Model: PersistentModel>(_ reader: _$RowReader) throws -> [Model] {
+    var found: [Model] = []
+    let statement = reader.statement
+    while try statement.step() {
+      guard let halves = statement.halves(0) else { continue }
+      let record = RecordID(high: halves.high, low: halves.low)
+      if let known = registry[record] {
+        if let known = known as? Model { found.append(known) }
+        continue
+      }
+      reader.record = record
+      let made = try Model(_$row: reader)
+      registry[record] = made
+      found.append(made)
+    }
+    return found
+  }
+
+  /// All rows, of several classes.
+  private func concreteObjects<Model: PersistentModel>(_ reader: _$RowReader, _ shape: FetchShape) throws -> [Model] {
+    var found: [Model] = []
+    while try reader.statement.step() {
+      if let model = try materialize(reader, shape) as? Model { found.append(model) }
+    }
+    return found
+  }
+
+  /// The current row's object.
+  func materialize(_ reader: _$RowReader, _ shape: FetchShape) throws -> (any PersistentModel)? {
+    guard let record = reader.statement.recordID(0) else { return nil }
+    if let known = registry[record] { return known }
+    if let concrete = shape.concrete {
+      guard let (plan, first) = concrete[reader.statement.string(1)] else { return nil }
+      reader.select(plan, first: first)
+    }
+    reader.record = record
+    let made = try reader.plan.description.type.init(_$row: reader)
+    registry[record] = made
+    return made
+  }
+
+  // MARK: Pending changes
+
+  private func hasPending<Model: PersistentModel>(of type: Model.Type, _ descriptor: FetchDescriptor<Model>) -> Bool {
+    guard hasChanges else { return false }
+    return pending.contains { $0 is Model }
+  }
+
+  /// What the store finds with what is pending: filtered in memory, in sorted position, then limit and offset.
+  private func merged<Model: PersistentModel>(
+    _ descriptor: FetchDescriptor<Model>, _ plan: ModelPlan
+  ) throws -> [Model] {
+    let changed = pending.compactMap { $0 as? Model }
+    let offset = max(0, descriptor.fetchOffset ?? 0)
+    // So many of the first are enough, as each pending object can take one away at most.
+    let enough = Self.limit(descriptor.fetchLimit).map { $0 + offset + changed.count }
+    var found = try stored(descriptor, plan, limit: enough, offset: nil)
+    found.removeAll { $0._$state.pendingIndex >= 0 }
+    for model in changed where !model._$state.flags.contains(.deletePending) {
+      if try descriptor.predicate?.evaluate(model) ?? true { found.append(model) }
+    }
+    let order = try RecordOrder(sortBy: descriptor.sortBy)
+    let keyed = found.map { ($0, $0._$state.recordID()) }
+    found = keyed.sorted { order.precedes($0.0, $0.1, $1.0, $1.1) }.map(\.0)
+    let page = found.dropFirst(offset)
+    return Array(Self.limit(descriptor.fetchLimit).map { page.prefix($0) } ?? page)
+  }
+}

@@ -1,0 +1,121 @@
+import TomboloProtocol
+
+extension ModelContext {
+  // MARK: Inserting and deleting
+
+  /// Makes an object, and everything that it reaches, records of the store at the next save. Twice is as once.
+  ///
+  /// What cannot be inserted, as an object of another context, makes the next ``save()`` throw.
+  public func insert<Model: PersistentModel>(_ model: Model) {
+    use { insertReached(model) }
+  }
+
+  func insertReached(_ root: any PersistentModel) {
+    var waiting: [any PersistentModel] = [root]
+    // Ends: an object that is in the context is not followed again.
+    while let model = waiting.popLast() {
+      let state = model._$state
+      if state.link === link {
+        if state.flags.contains(.deletePending) { undelete(model) }
+        continue
+      }
+      if state.link?.context != nil {
+        deferredFaults.append(ModelErrors.otherContext(type(of: model)))
+        continue
+      }
+      RelationshipMaintenance.absorb(model)
+      // Taking over the relationships may have inserted it from the other side.
+      if state.link === link { continue }
+      guard let plan = plan(of: model) else {
+        deferredFaults.append(ModelErrors.notInSchema(type(of: model)))
+        continue
+      }
+      let record = state.record ?? store.makeRecordID()
+      state.record = record
+      state.link = link
+      state.flags.subtract([.deleted, .stored, .stale, .listed])
+      state.flags.insert(.inserted)
+      registry[record] = model
+      insertedCount += 1
+      append(model)
+      for relationship in plan.description.relationships {
+        if relationship.isToMany {
+          let members = relationship.many(model)
+          if !members.isEmpty { noteTouched(model) }
+          waiting += members.filter { $0._$state.link !== link }
+        } else if let target = relationship.one(model), target._$state.link !== link {
+          waiting.append(target)
+        }
+      }
+    }
+  }
+
+  private func undelete(_ model: any PersistentModel) {
+    let state = model._$state
+    state.flags.remove(.deletePending)
+    deletedCount -= 1
+    if state.flags.contains(.listed) { changedCount += 1 } else { forget(model) }
+  }
+
+  /// Deletes an object's record at the next save, where its delete rules are applied.
+  ///
+  /// The object keeps its values; an object that was never saved is only forgotten.
+  public func delete<Model: PersistentModel>(_ model: Model) {
+    use { deleteOne(model) }
+  }
+
+  /// Deletes every record of a model that matches, or all. What was inserted and not saved is deleted as well;
+  /// records of subclasses only if `includeSubclasses`.
+  ///
+  /// - Throws: what ``fetch(_:)`` throws.
+  public func delete<Model: PersistentModel>(
+    model: Model.Type, where predicate: Predicate<Model>? = nil, includeSubclasses: Bool = true
+  ) throws {
+    try use {
+      for object in try fetch(FetchDescriptor(predicate: predicate))
+      where includeSubclasses || type(of: object) == model {
+        deleteOne(object)
+      }
+    }
+  }
+
+  private func deleteOne(_ model: any PersistentModel) {
+    let state = model._$state
+    guard state.link === link else {
+      if state.link?.context != nil { deferredFaults.append(ModelErrors.otherContext(type(of: model))) }
+      return
+    }
+    if state.flags.contains(.inserted) {
+      RelationshipMaintenance.isolate(model)
+      detach(model)
+      insertedCount -= 1
+      state.flags.remove(.inserted)
+      state.flags.insert(.deleted)
+      return
+    }
+    guard !state.flags.contains(.deletePending) else { return }
+    if state.flags.contains(.listed) { changedCount -= 1 }
+    state.flags.insert(.deletePending)
+    deletedCount += 1
+    append(model)
+  }
+
+  /// Takes an object out of the context; its values stay.
+  func detach(_ model: any PersistentModel) {
+    let state = model._$state
+    if let record = state.record, registry[record] === model { registry[record] = nil }
+    forget(model)
+    state.link = nil
+    state.changed = ColumnSet()
+    state.flags.subtract([.listed, .deletePending, .relationsTouched, .stale, .stored])
+  }
+
+  func plan(of model: any PersistentModel) -> ModelPlan? { plans.plan(for: type(of: model)) }
+
+  /// Throws the first of what could not be thrown where it happened.
+  func throwDeferredFault() throws {
+    guard let fault = deferredFaults.first else { return }
+    deferredFaults = []
+    throw fault
+  }
+}

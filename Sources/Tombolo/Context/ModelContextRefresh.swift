@@ -1,0 +1,94 @@
+import Synchronization
+import TomboloProtocol
+import TomboloSQLite
+
+extension ModelContext {
+  // MARK: Commits of others
+
+  /// Takes over what other contexts, processes and pulls have committed: clean objects show it, edits stay.
+  func takeCommitsOfOthers() {
+    guard link.isStale.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    let commits = inbox.drain()
+    guard !commits.isEmpty else { return }
+    var entities = Set<String>()
+    for commit in commits {
+      for (entity, record) in commit.deleted {
+        entities.insert(entity)
+        if let model = registry[record] { becomeDeleted(model) }
+      }
+      for (entity, _) in commit.inserted { entities.insert(entity) }
+      for (entity, record) in commit.updated + commit.inserted {
+        entities.insert(entity)
+        if let model = registry[record] { markStale(model) }
+      }
+    }
+    unloadSlots(of: entities)
+  }
+
+  /// Notices what another process committed: everything that is clean may be out of date.
+  func noticeOtherProcesses() throws {
+    guard case .file = store.location else { return }
+    let version = try store.dataVersion()
+    defer { knownDataVersion = version }
+    guard let knownDataVersion, knownDataVersion != version else { return }
+    for (_, model) in registry where model._$state.flags.contains(.stored) { markStale(model) }
+    unloadSlots(of: nil)
+  }
+
+  /// Has the row read again: now if somebody observes the object, else before the next access.
+  func markStale(_ model: any PersistentModel) {
+    model._$state.flags.insert(.stale)
+    if model._$state.registrar != nil { reload(model) }
+  }
+
+  /// Empties clean to-many and far-side slots that lead to these entities, or all.
+  func unloadSlots(of entities: Set<String>?) {
+    guard !loadedSlots.isEmpty else { return }
+    var roots = Set<String>()
+    if let entities {
+      for entity in entities { roots.insert(plans.plan(named: entity)?.entity.lineage.first ?? entity) }
+    }
+    var kept: [(model: any PersistentModel, relationship: RelationshipDescription)] = []
+    for (model, relationship) in loadedSlots {
+      let state = model._$state
+      guard state.link === link else { continue }
+      let destination = plans.plan(for: relationship.destination)?.entity.lineage.first ?? ""
+      let isEdited = !relationship.isToMany && state.changed.contains(relationship.property)
+      guard !isEdited, entities == nil || roots.contains(destination) else {
+        kept.append((model, relationship))
+        continue
+      }
+      relationship.willSet(model)
+      relationship.clear(model)
+      state.cells[relationship.cell].content = .unloaded
+      relationship.didSet(model)
+    }
+    loadedSlots = kept
+  }
+
+  /// Reads an object's row again. Properties with edits keep them; if the row is gone, the object is a deleted one.
+  func reload(_ model: any PersistentModel) {
+    let state = model._$state
+    state.flags.remove(.stale)
+    guard let plan = plan(of: model), state.flags.contains(.stored), let record = state.record else { return }
+    do {
+      let isThere = try store.read { connection in
+        let statement = try connection.cached(
+          "SELECT t0.\"_tombolo_id\", \(plan.columnList.isEmpty ? "NULL" : plan.columnList) FROM \(plan.entity.table.quotedIdentifier) AS t0 WHERE t0.\"_tombolo_id\" = ?1"
+        )
+        statement.bind(record, at: 1)
+        defer { statement.reset() }
+        guard try statement.step() else { return false }
+        let reader = _$RowReader(statement: statement, first: 1, plan: plan, link: link)
+        reader.record = record
+        reader.target = state
+        try model._$reload(reader)
+        return true
+      }
+      if !isThere { becomeDeleted(model) }
+    } catch {
+      // Tried again at the next access: until then the object has the values that it had.
+      state.flags.insert(.stale)
+    }
+  }
+}

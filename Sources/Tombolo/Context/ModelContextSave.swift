@@ -1,0 +1,243 @@
+import Foundation
+import TomboloProtocol
+
+extension ModelContext {
+  // MARK: Saving
+
+  /// Writes everything that is pending in one transaction, with its change set; only columns that were changed.
+  ///
+  /// Deletions come last, so that what was moved away before is not deleted with its old owner. A record that someone
+  /// else deleted meanwhile stays deleted, and its object becomes a deleted one. Without changes, nothing is written.
+  ///
+  /// - Throws: ``TomboloError``; nothing was written then, and the context is as it was: mend it and save again, or call
+  ///   ``rollback()``.
+  public func save() throws {
+    try use {
+      try throwDeferredFault()
+      takeCommitsOfOthers()
+      guard hasChanges else { return }
+      guard core.configuration.allowsSave else { throw ModelErrors.readOnly(core.configuration.name) }
+      let (vanished, outcome) = try inbox.passingOverOwn {
+        try store.save(author: author) { writer in try write(to: writer) }
+      }
+      settle(outcome)
+      for model in vanished { becomeDeleted(model) }
+    }
+  }
+
+  /// Runs work and saves it; what the work or the save throws undoes all that is pending.
+  public func transaction(block: () throws -> Void) throws {
+    do {
+      try block()
+      try save()
+    } catch {
+      rollback()
+      throw error
+    }
+  }
+
+  /// - Returns: changed objects whose record is not there any more.
+  private func write(to writer: StoreWriter) throws -> [any PersistentModel] {
+    var vanished: [any PersistentModel] = []
+    let needsAssigned = store.options.recordsHistory
+    for case let model? in pending {
+      let state = model._$state
+      guard state.flags.contains(.inserted), let plan = plan(of: model) else { continue }
+      forgetLostTargets(model, plan)
+      source.point(at: model, plan)
+      let assigned =
+        needsAssigned || !plan.entity.uniqueKeys.isEmpty ? try source.assigned() : plan.entity.allColumns
+      try writer.insert(plan.entity, state.recordID(), assigned: assigned, from: source)
+    }
+    for case let model? in pending {
+      let state = model._$state
+      guard state.flags.contains(.listed), state.flags.isDisjoint(with: [.inserted, .deletePending]),
+        let plan = plan(of: model)
+      else { continue }
+      forgetLostTargets(model, plan)
+      var columns = ColumnSet()
+      for position in plan.properties.indices where state.changed.contains(plan.properties[position]) {
+        columns.insert(position)
+      }
+      guard !columns.isEmpty else { continue }
+      source.point(at: model, plan)
+      if try !writer.update(plan.entity, state.recordID(), changed: columns, from: source) { vanished.append(model) }
+    }
+    try writeLinks(to: writer)
+    for case let model? in pending where model._$state.flags.contains(.deletePending) {
+      if let plan = plan(of: model) { try writer.delete(plan.entity, model._$state.recordID()) }
+    }
+    return vanished
+  }
+
+  private func writeLinks(to writer: StoreWriter) throws {
+    for model in touched where model._$state.link === link && !model._$state.flags.contains(.deletePending) {
+      guard let plan = plan(of: model) else { continue }
+      let state = model._$state
+      for (relationship, linkPlan) in plan.links {
+        let cell = state.cells[relationship.cell]
+        for member in cell.removed { try writer.unlink(linkPlan, state.recordID(), member._$state.recordID()) }
+        for member in cell.added where member._$state.link === link {
+          try writer.link(linkPlan, state.recordID(), member._$state.recordID())
+        }
+      }
+    }
+  }
+
+  /// Empties references to objects that were inserted and then deleted without ever being saved.
+  private func forgetLostTargets(_ model: any PersistentModel, _ plan: ModelPlan) {
+    for relationship in plan.description.relationships where !relationship.isToMany {
+      guard let target = relationship.one(model) else { continue }
+      let state = target._$state
+      if state.link !== link, !state.flags.contains(.stored) { RelationshipMaintenance.assign(model, relationship, nil) }
+    }
+  }
+
+  // MARK: After a save
+
+  private func settle(_ outcome: SaveOutcome) {
+    let saved = pending
+    pending = []
+    insertedCount = 0
+    changedCount = 0
+    deletedCount = 0
+    for case let model? in saved {
+      let state = model._$state
+      state.pendingIndex = -1
+      state.changed = ColumnSet()
+      if state.flags.contains(.inserted) {
+        state.flags.insert(.stored)
+        for relationship in state.description(of: model).relationships
+        where plan(of: model)?.isReference(relationship) == false {
+          loadedSlots.append((model, relationship))
+        }
+      }
+      state.flags.subtract([.inserted, .listed])
+    }
+    clearDeltas()
+    for (gone, stands) in outcome.merged { rebind(gone, to: stands) }
+    for (_, record) in outcome.deleted where outcome.merged[record] == nil {
+      if let model = registry[record] { becomeDeleted(model) }
+    }
+    for case let model? in saved where model._$state.flags.contains(.deletePending) { becomeDeleted(model) }
+    if !outcome.deleted.isEmpty || !outcome.touched.isEmpty || !outcome.merged.isEmpty {
+      unloadSlots(of: nil)
+      for (_, record) in outcome.touched {
+        if let model = registry[record] { markStale(model) }
+      }
+      for stands in outcome.merged.values {
+        if let model = registry[stands] { markStale(model) }
+      }
+    }
+  }
+
+  func clearDeltas() {
+    for model in touched {
+      let state = model._$state
+      state.flags.remove(.relationsTouched)
+      for index in state.cells.indices { state.cells[index].clearDelta() }
+    }
+    touched = []
+  }
+
+  /// A unique key has made one record of two: the object follows the record that stands.
+  private func rebind(_ gone: RecordID, to stands: RecordID) {
+    guard let model = registry.removeValue(forKey: gone) else { return }
+    let state = model._$state
+    state.record = stands
+    if registry[stands] == nil {
+      registry[stands] = model
+      return
+    }
+    // The record has its object already: this one is another name for it, outside the context.
+    state.link = nil
+    state.flags.remove(.stored)
+  }
+
+  /// The record is gone: the object keeps its values, and leaves the context.
+  func becomeDeleted(_ model: any PersistentModel) {
+    let state = model._$state
+    if state.pendingIndex >= 0 {
+      if state.flags.contains(.deletePending) {
+        deletedCount -= 1
+      } else if state.flags.contains(.listed) {
+        changedCount -= 1
+      }
+    }
+    // What was not resolved cannot be any more.
+    for index in state.cells.indices { state.cells[index].content = .loaded }
+    detach(model)
+    state.flags.insert(.deleted)
+  }
+
+  // MARK: Rolling back
+
+  /// Undoes everything since the last save: values, relationships, insertions and deletions.
+  ///
+  /// Inserted objects leave the context with their values; changed ones take the store's values again.
+  public func rollback() {
+    use {
+      let undone = pending
+      let touchedModels = touched
+      deferredFaults = []
+      pending = []
+      insertedCount = 0
+      changedCount = 0
+      deletedCount = 0
+      var inserted: [any PersistentModel] = []
+      for case let model? in undone {
+        let state = model._$state
+        state.pendingIndex = -1
+        if state.flags.contains(.inserted) {
+          state.flags.remove(.inserted)
+          inserted.append(model)
+          detach(model)
+        } else {
+          let wasChanged = state.flags.contains(.listed)
+          state.flags.subtract([.listed, .deletePending])
+          state.changed = ColumnSet()
+          if wasChanged { unload(model) }
+        }
+      }
+      for model in touchedModels {
+        model._$state.flags.remove(.relationsTouched)
+        for index in model._$state.cells.indices { model._$state.cells[index].clearDelta() }
+      }
+      touched = []
+      for model in inserted { leaveStored(model) }
+      for case let model? in undone where model._$state.link === link { restore(model) }
+    }
+  }
+
+  /// Empties slots and marks them as to be asked of the store.
+  private func unload(_ model: any PersistentModel) {
+    let state = model._$state
+    guard let plan = plan(of: model) else { return }
+    for relationship in plan.description.relationships {
+      if plan.isReference(relationship) { continue }
+      relationship.willSet(model)
+      relationship.clear(model)
+      state.cells[relationship.cell].clearDelta()
+      state.cells[relationship.cell].content = .unloaded
+      relationship.didSet(model)
+    }
+  }
+
+  private func restore(_ model: any PersistentModel) {
+    model._$state.flags.insert(.stale)
+    reload(model)
+  }
+
+  /// A rolled-back new object no longer refers to records, whose other side does not know it any more.
+  private func leaveStored(_ model: any PersistentModel) {
+    for relationship in model._$state.description(of: model).relationships {
+      if relationship.isToMany {
+        let members = relationship.many(model)
+        let kept = members.filter { $0._$state.link !== link }
+        if kept.count != members.count { relationship.setMany(model, kept) }
+      } else if let target = relationship.one(model), target._$state.link === link {
+        relationship.clear(model)
+      }
+    }
+  }
+}
