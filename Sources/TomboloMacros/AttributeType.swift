@@ -41,7 +41,9 @@ struct AttributeType {
   ]
 
   private static func scalarName(_ type: TypeSyntax) -> String? {
-    if let member = type.as(MemberTypeSyntax.self), ["Swift", "Foundation"].contains(member.baseType.trimmedDescription) {
+    if let member = type.as(MemberTypeSyntax.self),
+      ["Swift", "Foundation"].contains(member.baseType.trimmedDescription)
+    {
       return member.name.text
     }
     guard let name = type.as(IdentifierTypeSyntax.self), name.genericArgumentClause == nil else { return nil }

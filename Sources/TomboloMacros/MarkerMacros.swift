@@ -5,7 +5,8 @@ import SwiftSyntaxMacros
 /// `@Attribute`, `@Relationship` and `@Transient` add nothing by themselves: `@Model` reads them.
 struct AttributeMacro: PeerMacro {
   static func expansion(
-    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     checkProperty(declaration, node, in: context)
     return []
@@ -15,7 +16,8 @@ struct AttributeMacro: PeerMacro {
 /// See ``AttributeMacro``.
 struct RelationshipMacro: PeerMacro {
   static func expansion(
-    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     checkProperty(declaration, node, in: context)
     return []
@@ -25,7 +27,8 @@ struct RelationshipMacro: PeerMacro {
 /// See ``AttributeMacro``.
 struct TransientMacro: PeerMacro {
   static func expansion(
-    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     checkProperty(declaration, node, in: context)
     return []

@@ -85,7 +85,8 @@ struct ModelDeclaration {
       return nil
     }
     return PersistedProperty(
-      declaration: variable, name: PersistedProperty.plainName(pattern.identifier), spelledName: pattern.identifier.text,
+      declaration: variable, name: PersistedProperty.plainName(pattern.identifier),
+      spelledName: pattern.identifier.text,
       type: AttributeType(type), defaultValue: defaultValue, index: index,
       attributeArguments: variable.attribute("Attribute")?.argumentText,
       relationshipArguments: variable.attribute("Relationship")?.argumentText,

@@ -75,7 +75,9 @@ extension PersistedPropertyMacro: AccessorMacro {
     let property = site.property
     var lines: [String] = []
     if property.willSet != nil { lines.append("_$willSet_\(property.name)(newValue)") }
-    if property.didSet != nil { lines.append("let _$old = \(property.spelledName == "self" ? "" : "self.")\(property.spelledName)") }
+    if property.didSet != nil {
+      lines.append("let _$old = \(property.spelledName == "self" ? "" : "self.")\(property.spelledName)")
+    }
     if property.hasOptionalSlot, !property.type.isPlain {
       lines.append(
         "_$state._$assign(self, \(site.index), \(site.path), \\\(site.className).\(property.storageName), newValue)")
@@ -91,7 +93,8 @@ extension PersistedPropertyMacro: AccessorMacro {
 
 extension PersistedPropertyMacro: PeerMacro {
   static func expansion(
-    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     guard let site = site(node, declaration) else { return [] }
     let property = site.property

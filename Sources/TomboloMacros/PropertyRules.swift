@@ -56,14 +56,16 @@ enum PropertyRules {
     if let lazy = variable.modifiers.first(where: { $0.name.tokenKind == .keyword(.lazy) }) {
       diagnostics.append(
         ModelDiagnostic(
-          "lazy", "A persisted property cannot be 'lazy': mark it '@Transient', or give it its value in the initializer."
+          "lazy",
+          "A persisted property cannot be 'lazy': mark it '@Transient', or give it its value in the initializer."
         ).at(lazy))
       return false
     }
     if variable.bindings.count > 1 {
       diagnostics.append(
         ModelDiagnostic(
-          "several-bindings", "Only the first of several properties in one 'var' would be persisted: write one 'var' for each."
+          "several-bindings",
+          "Only the first of several properties in one 'var' would be persisted: write one 'var' for each."
         ).at(variable.bindings))
       return false
     }

@@ -54,7 +54,8 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
     self.init(
       name: name, schema: schema,
       url: isStoredInMemoryOnly
-        ? URL(fileURLWithPath: "/dev/null/\(IdentifierSource.next())") : Self.defaultFolder.appendingPathComponent("\(name).store"),
+        ? URL(fileURLWithPath: "/dev/null/\(IdentifierSource.next())")
+        : Self.defaultFolder.appendingPathComponent("\(name).store"),
       isStoredInMemoryOnly: isStoredInMemoryOnly, allowsSave: allowsSave, groupContainer: groupContainer,
       cloudKitDatabase: cloudKitDatabase, recordsHistory: recordsHistory)
   }
@@ -65,7 +66,8 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
     cloudKitDatabase: CloudKitDatabase = .automatic, recordsHistory: Bool = true
   ) {
     self.init(
-      name: name ?? url.deletingPathExtension().lastPathComponent, schema: schema, url: url, isStoredInMemoryOnly: false,
+      name: name ?? url.deletingPathExtension().lastPathComponent, schema: schema, url: url,
+      isStoredInMemoryOnly: false,
       allowsSave: allowsSave, groupContainer: .automatic, cloudKitDatabase: cloudKitDatabase,
       recordsHistory: recordsHistory)
   }

@@ -62,7 +62,8 @@ public final class ModelContainer: Sendable {
     let schema = try Self.effective(schema, migrationPlan)
     if !schema.faults.isEmpty {
       throw TomboloError(
-        .invalidSchema, "The models' declarations have \(schema.faults.count) mistakes; the first: \(schema.faults[0].text)",
+        .invalidSchema,
+        "The models' declarations have \(schema.faults.count) mistakes; the first: \(schema.faults[0].text)",
         remedy: schema.faults[0].fix, details: schema.faults)
     }
     let configuration = configurations.first ?? ModelConfiguration(nil)

@@ -57,7 +57,9 @@ extension ModelContext {
     try use {
       takeCommitsOfOthers()
       let plan = try plans.requirePlan(for: Model.self)
-      if plan.entity.concreteNames.count > 1 || (descriptor.includePendingChanges && hasPending(of: Model.self, descriptor)) {
+      if plan.entity.concreteNames.count > 1
+        || (descriptor.includePendingChanges && hasPending(of: Model.self, descriptor))
+      {
         return try fetch(descriptor).map(\.persistentModelID)
       }
       if descriptor.fetchLimit == 0 { return [] }
@@ -73,7 +75,8 @@ extension ModelContext {
             guard let record = statement.recordID(0) else { continue }
             found.append(
               PersistentIdentifier(
-                record: record, entityName: plan.entity.name, storeIdentifier: link.storeIdentifier, isTemporary: false))
+                record: record, entityName: plan.entity.name, storeIdentifier: link.storeIdentifier, isTemporary: false)
+            )
           }
           return found
         }
@@ -105,7 +108,9 @@ extension ModelContext {
   /// - Precondition: the record exists. ``existingModel(for:)`` answers nil instead.
   public func model(for identifier: PersistentIdentifier) -> any PersistentModel {
     let found: (any PersistentModel)?
-    do { found = try use { try object(identifier.record, plans.plan(named: identifier.entityName)) } } catch { found = nil }
+    do { found = try use { try object(identifier.record, plans.plan(named: identifier.entityName)) } } catch {
+      found = nil
+    }
     guard let found else {
       preconditionFailure("There is no record \(identifier): use existingModel(for:), which answers nil.")
     }

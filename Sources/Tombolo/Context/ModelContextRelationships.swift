@@ -25,7 +25,8 @@ extension ModelContext {
       } catch {
         deferredFaults.append(
           (error as? TomboloError)
-            ?? TomboloError(.databaseFailure, "The relationship \(plan.entity.name).\(relationship.name) could not be read."))
+            ?? TomboloError(
+              .databaseFailure, "The relationship \(plan.entity.name).\(relationship.name) could not be read."))
       }
     }
   }

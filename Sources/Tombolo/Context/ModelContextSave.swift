@@ -89,7 +89,9 @@ extension ModelContext {
     for relationship in plan.description.relationships where !relationship.isToMany {
       guard let target = relationship.one(model) else { continue }
       let state = target._$state
-      if state.link !== link, !state.flags.contains(.stored) { RelationshipMaintenance.assign(model, relationship, nil) }
+      if state.link !== link, !state.flags.contains(.stored) {
+        RelationshipMaintenance.assign(model, relationship, nil)
+      }
     }
   }
 

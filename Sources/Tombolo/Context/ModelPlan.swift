@@ -81,7 +81,8 @@ package final class ModelPlans: @unchecked Sendable {
     let plans = descriptions.compactMap { description in
       schema.entity(description.name).map { ModelPlan(description, $0) }
     }
-    byType = Dictionary(plans.map { (ObjectIdentifier($0.description.type), $0) }, uniquingKeysWith: { first, _ in first })
+    byType = Dictionary(
+      plans.map { (ObjectIdentifier($0.description.type), $0) }, uniquingKeysWith: { first, _ in first })
     let byName = Dictionary(plans.map { ($0.entity.name, $0) }, uniquingKeysWith: { first, _ in first })
     self.byName = byName
     maps = KeyPathMaps(

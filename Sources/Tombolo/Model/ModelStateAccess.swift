@@ -116,7 +116,8 @@ extension _$ModelState {
   ) { assignMany(model, property, value) }
   /// Assigns a to-many relationship, and keeps the other sides in step.
   public func _$assign<Model: PersistentModel, Value: PersistentModel>(
-    _ model: Model, _ property: Int, _ path: KeyPath<Model, [Value]?>, _ slot: ReferenceWritableKeyPath<Model, [Value]?>,
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, [Value]?>,
+    _ slot: ReferenceWritableKeyPath<Model, [Value]?>,
     _ value: [Value]?
   ) { assignMany(model, property, value ?? []) }
 

@@ -48,7 +48,8 @@ public struct PersistentIdentifier: Hashable, Comparable, Identifiable, Sendable
   ) throws -> PersistentIdentifier {
     guard let record = RecordID(primaryKey) else {
       throw TomboloError(
-        .wrongType, "The primary key of \(entityName) is not a UUID.", remedy: "Give the sixteen bytes as a UUID's text.")
+        .wrongType, "The primary key of \(entityName) is not a UUID.",
+        remedy: "Give the sixteen bytes as a UUID's text.")
     }
     return PersistentIdentifier(
       record: record, entityName: entityName, storeIdentifier: storeIdentifier, isTemporary: false)

@@ -61,7 +61,9 @@ package class RelationshipDescription: @unchecked Sendable {
 }
 
 /// A to-one relationship's slot.
-final class ToOneDescription<Owner: PersistentModel, Value: PersistentModel, Declared>: RelationshipDescription, @unchecked Sendable {
+final class ToOneDescription<Owner: PersistentModel, Value: PersistentModel, Declared>: RelationshipDescription,
+  @unchecked Sendable
+{
   // Guarded by being immutable.
   private let slot: ReferenceWritableKeyPath<Owner, Value?>
   private let declared: KeyPath<Owner, Declared>
@@ -93,7 +95,9 @@ final class ToOneDescription<Owner: PersistentModel, Value: PersistentModel, Dec
 }
 
 /// A to-many relationship's slot.
-final class ToManyDescription<Owner: PersistentModel, Value: PersistentModel, Declared>: RelationshipDescription, @unchecked Sendable {
+final class ToManyDescription<Owner: PersistentModel, Value: PersistentModel, Declared>: RelationshipDescription,
+  @unchecked Sendable
+{
   // Guarded by being immutable.
   private let slot: ReferenceWritableKeyPath<Owner, [Value]?>
   private let declared: KeyPath<Owner, Declared>
@@ -118,7 +122,9 @@ final class ToManyDescription<Owner: PersistentModel, Value: PersistentModel, De
     if owner[keyPath: slot]?.append(member) == nil { owner[keyPath: slot] = [member] }
   }
   override func remove(_ owner: any PersistentModel, _ member: any PersistentModel) {
-    guard let owner = owner as? Owner, let index = owner[keyPath: slot]?.lastIndex(where: { $0 === member }) else { return }
+    guard let owner = owner as? Owner, let index = owner[keyPath: slot]?.lastIndex(where: { $0 === member }) else {
+      return
+    }
     owner[keyPath: slot]?.remove(at: index)
   }
   override func clear(_ owner: any PersistentModel) { (owner as? Owner)?[keyPath: slot] = nil }
@@ -145,7 +151,9 @@ private struct InverseSearch {
     }
     let ownLineage = owner.lineage.map { ObjectIdentifier($0.type) }
     /// Whether another side, without a word on either, leads back here.
-    func leadsHere(_ other: RelationshipDescription) -> Bool { ownLineage.contains(ObjectIdentifier(other.destination)) }
+    func leadsHere(_ other: RelationshipDescription) -> Bool {
+      ownLineage.contains(ObjectIdentifier(other.destination))
+    }
     func names(_ other: RelationshipDescription, _ this: RelationshipDescription) -> Bool {
       guard let path = other.options.inverse, leadsHere(other) else { return false }
       return ClassDescription.of(other.destination).property(of: path)?.relationship?.name == this.name
@@ -161,9 +169,10 @@ private struct InverseSearch {
         && !destination.relationships.contains { names($0, candidate) }
     }
     let candidates = destination.relationships.filter { other in
-      other.options.inverse == nil && leadsHere(other) && !owner.relationships.contains { own in
-        own.options.inverse.map { destination.property(of: $0)?.relationship?.name == other.name } ?? false
-      }
+      other.options.inverse == nil && leadsHere(other)
+        && !owner.relationships.contains { own in
+          own.options.inverse.map { destination.property(of: $0)?.relationship?.name == other.name } ?? false
+        }
     }
     result = !isSelfReference && claimedHere.count == 1 && candidates.count == 1 ? candidates[0] : nil
   }

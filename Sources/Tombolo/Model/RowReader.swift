@@ -54,7 +54,9 @@ public final class _$RowReader {
     return statement.string(column)
   }
   package func record(_ column: Int32) throws -> RecordID {
-    guard statement.storageClass(column) == .blob, let halves = statement.halves(column) else { throw unreadable(column) }
+    guard statement.storageClass(column) == .blob, let halves = statement.halves(column) else {
+      throw unreadable(column)
+    }
     return RecordID(high: halves.high, low: halves.low)
   }
   package func data(_ column: Int32) throws -> Data {
@@ -73,7 +75,8 @@ public final class _$RowReader {
   package func unreadable(_ column: Int32) -> TomboloError {
     let property = plan.description.propertyName(at: Int(column - first))
     return TomboloError(
-      .undecodableValue, "\(plan.description.name).\(property) of record \(record) cannot be read as the property's type.",
+      .undecodableValue,
+      "\(plan.description.name).\(property) of record \(record) cannot be read as the property's type.",
       remedy: "Correct the stored value, or declare the property with the type that wrote it.")
   }
 

@@ -49,13 +49,18 @@ public final class _$SchemaBuilder {
     case .uuid: attribute.defaultValue = .generatedUUID
     case .now: attribute.defaultValue = .generatedNow
     case nil:
-      if let value = `default`?(), let constant = reader.constant(value) { attribute.defaultValue = .constant(constant) }
+      if let value = `default`?(), let constant = reader.constant(value) {
+        attribute.defaultValue = .constant(constant)
+      }
     }
     add(name, path, declared, .attribute(attribute))
   }
 
   /// Says what a property's type has to be.
-  @available(*, unavailable, message: "A persisted property's type must be Codable or a model: make it Codable, or mark the property @Transient.")
+  @available(
+    *, unavailable,
+    message: "A persisted property's type must be Codable or a model: make it Codable, or mark the property @Transient."
+  )
   @_disfavoredOverload
   public func _$property<Model, Owner, Value>(
     _ name: String, _ path: KeyPath<Model, Value>, declared: KeyPath<Owner, Value>, slot: AnyKeyPath,
@@ -68,7 +73,8 @@ public final class _$SchemaBuilder {
   /// Lists a required to-one.
   public func _$property<Model: PersistentModel, Owner: PersistentModel, Value: PersistentModel>(
     _ name: String, _ path: KeyPath<Model, Value>, declared: KeyPath<Owner, Value>,
-    slot: ReferenceWritableKeyPath<Owner, Value?>, default: (() -> Value)? = nil, attribute: _$AttributeOptions = .init(),
+    slot: ReferenceWritableKeyPath<Owner, Value?>, default: (() -> Value)? = nil,
+    attribute: _$AttributeOptions = .init(),
     relationship: _$RelationshipOptions = .init()
   ) {
     let description = ToOneDescription(
@@ -125,7 +131,8 @@ public final class _$SchemaBuilder {
   private func fault(_ property: String, _ text: String, _ fix: String) {
     faults.append(
       TomboloError.Detail(
-        code: ErrorCode.invalidSchema.rawValue, entity: String(describing: level), property: property, text: text, fix: fix))
+        code: ErrorCode.invalidSchema.rawValue, entity: String(describing: level), property: property, text: text,
+        fix: fix))
   }
 
   // MARK: Constraints
@@ -150,7 +157,8 @@ public final class _$SchemaBuilder {
   public func _$index<Model: PersistentModel>(_: Model.Type, _ indices: Schema.Index<Model>.Types<Model>...) {
     guard Model.self == type else { return }
     for index in indices {
-      indexes.append(SchemaIndex(attributes: names(of: index.paths, in: "#Index"), kind: index.isTree ? .rtree : .binary))
+      indexes.append(
+        SchemaIndex(attributes: names(of: index.paths, in: "#Index"), kind: index.isTree ? .rtree : .binary))
     }
   }
   /// Takes the class's `concurrentDelete`.
