@@ -110,7 +110,10 @@ extension Decimal: _$ColumnValue {
   /// Binds the value to the writer's parameter.
   public func _$write(_ writer: _$ColumnWriter) throws {
     if isNaN { throw writer.refusal(.notANumber, "is not a number") }
-    writer.put(description)
+    guard let text = try? DecimalForm.canonical(description) else {
+      throw writer.refusal(.decimalOutOfRange, "has more digits than can be kept exactly")
+    }
+    writer.put(text)
   }
 }
 extension Int: _$IntegerColumnValue {
