@@ -179,8 +179,10 @@ struct SchemaDocumentTests {
       document(attributes: "{\"name\":\"a\",\"type\":\"int64\",\"optional\":true,\"merge\":\"counter\"}")
     ),
     ("extremum_type", "a", document(attributes: "{\"name\":\"a\",\"type\":\"bool\",\"merge\":\"max\"}")),
-    ("wrong_name", "a-b", document(attributes: "{\"name\":\"a-b\",\"type\":\"bool\"}")),
-    ("wrong_name", "1a", document(attributes: "{\"name\":\"1a\",\"type\":\"bool\"}")),
+    ("wrong_name", "a.b", document(attributes: "{\"name\":\"a.b\",\"type\":\"bool\"}")),
+    ("wrong_name", " a", document(attributes: "{\"name\":\" a\",\"type\":\"bool\"}")),
+    ("wrong_name", "", document(attributes: "{\"name\":\"\",\"type\":\"bool\"}")),
+    ("wrong_name", "a\u{7}", document(attributes: "{\"name\":\"a\\u0007\",\"type\":\"bool\"}")),
     ("reserved_name", "_Tombolo_x", document(attributes: "{\"name\":\"_Tombolo_x\",\"type\":\"bool\"}")),
     (
       "duplicate_name", "a",
@@ -239,6 +241,15 @@ struct SchemaDocumentTests {
     #expect(problems.first?.code == code)
     #expect(problems.first?.property == property)
     #expect(problems.first?.fix.isEmpty == false)
+  }
+
+  @Test(
+    "A property may be called nearly anything",
+    arguments: ["order", "select", "rowid", "id", "_pk", "größe", "日本", "🎈", "it's", "a b", "quote\\\"s"])
+  func names(name: String) throws {
+    let text = Self.document(attributes: "{\"name\":\"\(name)\",\"type\":\"bool\"}")
+    let document = try Self.parse(text)
+    #expect(try SchemaDocument(parsing: document.canonicalJSON) == document)
   }
 
   @Test("All mistakes are found at once")

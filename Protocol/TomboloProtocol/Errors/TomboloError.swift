@@ -1,6 +1,9 @@
 /// A stable name for a kind of failure. Scripts, the wire and the documentation use the raw value.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable {
+  /// The name in snake case, such as `store_unversioned`.
   public let rawValue: String
+
+  /// Takes a name as it stands on the wire; names that this version does not know are kept.
   public init(rawValue: String) { self.rawValue = rawValue }
 }
 
@@ -8,6 +11,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
 ///
 /// No bound values and no tokens are ever in it.
 public struct TomboloError: Error, Hashable, Sendable {
+  /// What kind of failure it is.
   public var code: ErrorCode
   /// One sentence that a user may see; it names the input.
   public var message: String
@@ -18,12 +22,20 @@ public struct TomboloError: Error, Hashable, Sendable {
   /// Every single violation, difference or offence, where there are several.
   public var details: [Detail]
 
+  /// One of several things that are wrong.
   public struct Detail: Hashable, Sendable {
+    /// A stable name for the kind of violation, in snake case.
     public var code: String
+    /// The entity that is concerned; nil for the whole.
     public var entity: String?
+    /// The attribute, relationship or key of the entity; nil for the entity itself.
     public var property: String?
+    /// What is wrong, in a sentence.
     public var text: String
+    /// What to do about it; empty where nothing can be done.
     public var fix: String
+
+    /// Makes a detail from its parts.
     public init(code: String, entity: String? = nil, property: String? = nil, text: String, fix: String = "") {
       self.code = code
       self.entity = entity
@@ -33,6 +45,7 @@ public struct TomboloError: Error, Hashable, Sendable {
     }
   }
 
+  /// Makes an error from its parts.
   public init(
     _ code: ErrorCode, _ message: String, remedy: String = "", isRetryable: Bool = false, details: [Detail] = []
   ) {
@@ -45,6 +58,7 @@ public struct TomboloError: Error, Hashable, Sendable {
 }
 
 extension TomboloError: CustomStringConvertible {
+  /// Message, remedy and code, on one line.
   public var description: String {
     remedy.isEmpty ? "\(message) [\(code.rawValue)]" : "\(message) \(remedy) [\(code.rawValue)]"
   }

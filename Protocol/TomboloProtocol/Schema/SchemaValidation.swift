@@ -28,7 +28,7 @@ package enum SchemaValidation {
   /// Names that begin so, in any case, are Tombolo's own.
   package static let reservedPrefix = "_tombolo_"
   /// Bytes of a name.
-  package static let nameLengthMax = 200
+  package static let nameLengthMax = 1_000
   package static let entityCountMax = 2_000
   package static let propertyCountMax = 1_000
 }
@@ -80,12 +80,13 @@ private struct SchemaValidator {
   }
 
   private mutating func checkName(_ name: String, property: String?, _ what: String) {
-    let first = name.unicodeScalars.first
-    let isWord = name.unicodeScalars.allSatisfy { $0 == "_" || $0.properties.isXIDContinue }
-    guard let first, isWord, first == "_" || first.properties.isXIDStart else {
+    // Swift's raw identifiers may hold nearly anything; a point divides entity and property in keys and messages.
+    let isUsable = name.unicodeScalars.allSatisfy { $0 != "." && $0.properties.generalCategory != .control }
+    let hasMargin = name.first?.isWhitespace ?? true || name.last?.isWhitespace ?? true
+    guard isUsable, !hasMargin else {
       return report(
-        property, "wrong_name", "The \(what)'s name is not a word.",
-        "Use letters, digits and underscores, and begin with a letter.")
+        property, "wrong_name", "The \(what)'s name is empty, or has a point, a control character or space around it.",
+        "Use letters, digits and underscores.")
     }
     let lower = name.lowercased()
     if lower.hasPrefix(SchemaValidation.reservedPrefix) || (property == nil && lower.hasPrefix("sqlite_")) {

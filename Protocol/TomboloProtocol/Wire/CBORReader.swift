@@ -53,6 +53,24 @@ package struct CBORReader: Sendable {
 
   package mutating func bytes() throws -> [UInt8] { Array(try take(expecting: 2, named: "bytes")) }
 
+  /// A record's key of which the leading bytes, as many as are missing, are those of another.
+  package mutating func record(sharedWith previous: RecordID) throws -> RecordID {
+    let tail = try take(expecting: 2, named: "a record's key")
+    guard tail.count <= 16 else { throw malformed("a record's key of more than sixteen bytes") }
+    var (high, low) = (previous.high, previous.low)
+    var index = 16 - tail.count
+    for byte in tail {
+      let shift = UInt64(56 - 8 * (index & 7))
+      if index < 8 {
+        high = high & ~(0xFF << shift) | UInt64(byte) << shift
+      } else {
+        low = low & ~(0xFF << shift) | UInt64(byte) << shift
+      }
+      index += 1
+    }
+    return RecordID(high: high, low: low)
+  }
+
   package mutating func text() throws -> String {
     let slice = try take(expecting: 3, named: "text")
     guard let text = String(validating: slice, as: UTF8.self) else { throw malformed("text that is not UTF-8") }

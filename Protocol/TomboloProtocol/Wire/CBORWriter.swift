@@ -14,6 +14,14 @@ package struct CBORWriter: Sendable {
     head(2, UInt64(value.count))
     bytes.append(contentsOf: value)
   }
+  /// The end of a record's key, without the leading bytes that it shares with another.
+  package mutating func bytes(of record: RecordID, after shared: Int) {
+    head(2, UInt64(16 - shared))
+    for index in shared..<16 {
+      let half = index < 8 ? record.high : record.low
+      bytes.append(UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (index & 7))))
+    }
+  }
   package mutating func text(_ value: String) {
     let utf8 = value.utf8
     head(3, UInt64(utf8.count))

@@ -93,16 +93,22 @@ extension MessageWriter {
   private mutating func update(_ update: Change.Update) {
     let writes = update.writes
     let additions = update.additions
-    let modes = writes.map { $0.mode(in: update.incarnation) }
-    let written = zip(writes, modes).reduce(0) { $0 + 1 + ($1.1.hasStamp ? 1 : 0) + ($1.1.hasReplaced ? 1 : 0) }
-    body.array(count: 3 + written + additions.count)
+    let incarnation = update.incarnation
+    var count = 3 + writes.count + additions.count
+    for write in writes {
+      let mode = write.mode(in: incarnation)
+      count += (mode.hasStamp ? 1 : 0) + (mode.hasReplaced ? 1 : 0)
+    }
+    body.array(count: count)
     shape(.update, update.entity, fieldCount: writes.count + additions.count) { index in
-      index < writes.count ? (writes[index].name, modes[index]) : (additions[index - writes.count].name, .addition)
+      index < writes.count
+        ? (writes[index].name, writes[index].mode(in: incarnation))
+        : (additions[index - writes.count].name, .addition)
     }
     record(update.id)
-    incarnation(update.incarnation)
-    for (write, mode) in zip(writes, modes) {
-      if mode.hasStamp { stamp(write.base, suggested: .zero) }
+    self.incarnation(incarnation)
+    for write in writes {
+      if write.mode(in: incarnation).hasStamp { stamp(write.base, suggested: .zero) }
       body.value(write.value)
       if let replaced = write.replaced { body.value(replaced) }
     }

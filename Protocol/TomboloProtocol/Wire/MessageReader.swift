@@ -121,11 +121,7 @@ package struct MessageReader {
   }
 
   package mutating func record() throws -> RecordID {
-    let tail = try cbor.bytes()
-    guard tail.count <= 16 else { throw cbor.malformed("a record's key of more than sixteen bytes") }
-    guard let record = RecordID(bytes: previousRecord.bytes[..<(16 - tail.count)] + tail) else {
-      throw cbor.malformed("a record's key")
-    }
+    let record = try cbor.record(sharedWith: previousRecord)
     previousRecord = record
     return record
   }

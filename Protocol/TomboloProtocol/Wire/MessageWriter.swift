@@ -53,8 +53,8 @@ package struct MessageWriter {
   private var replicas = Numbering<ReplicaID>()
   private var stamps = Numbering<Stamp>()
   private var shapes = Numbering<Shape>()
-  /// The shape last used for each kind of item: mostly the next one's too.
-  private var recentShapes: [ItemKind: Int] = [:]
+  /// The shape last used for each kind of item, by its raw value: mostly the next one's too. None is -1.
+  private var recentShapes = [Int](repeating: -1, count: 16)
   private var previousRecord = RecordID(high: 0, low: 0)
   private var previousIncarnation = Stamp.zero
 
@@ -99,7 +99,7 @@ package struct MessageWriter {
     let high = record.high ^ previousRecord.high
     let low = record.low ^ previousRecord.low
     let shared = high == 0 ? 8 + low.leadingZeroBitCount / 8 : high.leadingZeroBitCount / 8
-    body.bytes(record.bytes[shared...])
+    body.bytes(of: record, after: shared)
     previousRecord = record
   }
 
@@ -107,9 +107,9 @@ package struct MessageWriter {
   package mutating func shape(
     _ kind: ItemKind, _ name: String, fieldCount: Int, field: (Int) -> (name: String, mode: FieldMode)
   ) {
-    if let recent = recentShapes[kind], matches(shapes.elements[recent], name, fieldCount, field) {
-      return body.unsigned(UInt64(recent))
-    }
+    let place = Int(kind.rawValue)
+    let recent = recentShapes[place]
+    if recent >= 0, matches(shapes.elements[recent], name, fieldCount, field) { return body.unsigned(UInt64(recent)) }
     var shape = Shape(kind: kind, name: names.number(of: name), fields: [])
     shape.fields.reserveCapacity(fieldCount)
     for index in 0..<fieldCount {
@@ -117,7 +117,7 @@ package struct MessageWriter {
       shape.fields.append(names.number(of: name) * Self.modes + mode.rawValue)
     }
     let number = shapes.number(of: shape)
-    recentShapes[kind] = number
+    recentShapes[place] = number
     body.unsigned(UInt64(number))
   }
 
