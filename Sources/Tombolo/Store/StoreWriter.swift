@@ -164,7 +164,7 @@ package final class StoreWriter {
     select.bind(high: id.high, low: id.low, at: 1)
     defer { select.reset() }
     guard try select.step() else { return nil }
-    return (select.isNull(0) ? nil : select.bytes(0), (1...count).map { select.value(Int32($0)) })
+    return (select.isNull(0) ? nil : select.bytes(0), (0..<count).map { select.value(Int32($0 + 1)) })
   }
 
   /// Whether there is such a record.
