@@ -100,9 +100,14 @@ package final class EntityPlan: Sendable {
     self.indexes = indexes
     self.tableColumnCount = tableColumnCount ?? columns.count
     allColumns = ColumnSet(upTo: columns.count)
+    guardedReferences = columns.filter {
+      if case .reference(let reference) = $0.kind { reference.isOneToOne || reference.isAcyclic } else { false }
+    }.map(\.position)
   }
 
   package let allColumns: ColumnSet
+  /// The positions of references that are one-to-one or declared acyclic.
+  let guardedReferences: [Int]
   /// The entity at the top of the hierarchy.
   package var root: String { lineage.first ?? name }
 

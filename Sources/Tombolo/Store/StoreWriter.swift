@@ -23,6 +23,8 @@ package final class StoreWriter {
   var updated: [(entity: String, id: RecordID)] = []
   /// Records of entities with unique keys that were inserted, or whose key was written.
   var uniquePending: [UniqueCandidate] = []
+  /// Written references that are one-to-one or declared acyclic.
+  var referencesPending: [ReferenceCandidate] = []
   /// What another program wrote is there already, and a key that rejects cannot refuse it any more.
   var toleratesDuplicates = false
   /// What is only decided when the save is complete.
@@ -90,6 +92,7 @@ package final class StoreWriter {
     if !entity.uniqueKeys.isEmpty {
       uniquePending.append(UniqueCandidate(entity: entity, id: id, assigned: assigned, isInsert: true))
     }
+    if !entity.guardedReferences.isEmpty { noteReferences(entity, id, written: entity.allColumns) }
   }
 
   /// Writes the columns of `changed`; a column whose stored value is equal already is no change.
@@ -109,6 +112,11 @@ package final class StoreWriter {
       let column = entity.columns[position]
       let new = try source.value(of: column)
       if new != old.values[index] {
+        if try keepsStored(column, old.values[index], new, stamps: old.stamps) {
+          outcome.touched.append((entity.name, id))
+          index += 1
+          return
+        }
         real.insert(position)
         writes.append(ChangeRecorder.Write(column: column, old: old.values[index], new: new))
       }
@@ -123,6 +131,7 @@ package final class StoreWriter {
     try finishUpdate(entity, id, writes, stamps: old.stamps, recorder, update)
     updated.append((entity.name, id))
     noteUnique(entity, id, written: real)
+    noteReferences(entity, id, written: real)
     return true
   }
 

@@ -4,6 +4,7 @@ extension StoreWriter {
   /// What has to wait until the save is complete: uniqueness, the checks that deletes left open, and the save's own row.
   func finish(author: String?) throws {
     try settleUniqueKeys()
+    try settleReferences()
     try runFinalChecks()
     if let recorder, recorder.changeCount > 0 {
       try recorder.finish(author: author, schema: schema)

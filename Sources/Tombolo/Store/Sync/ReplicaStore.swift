@@ -5,7 +5,9 @@ import TomboloSQLite
 extension Store {
   /// The replica's bookkeeping as the engine needs it; nil before a remote was added.
   package func replicaState() throws -> ReplicaState? {
-    try read { connection in
+    // A sync begins here, and what another program wrote meanwhile is to travel with it.
+    try absorbShellNotes()
+    return try read { connection in
       let book = RemoteBook(connection)
       guard let url = try book.text(.url) else { return nil }
       let meta = StoreMeta(connection)
