@@ -203,6 +203,8 @@ enum AgreementCases {
     ]
   }
 
+  // `!` inside a predicate is what is tested here.
+  // swift-format-ignore: NeverForceUnwrap
   static var optionals: [ItemCase] {
     let (some, filter, isOn) = (Captured.some, Captured.filter, true)
     return [

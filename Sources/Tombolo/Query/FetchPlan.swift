@@ -49,7 +49,9 @@ package struct FetchPlan: Sendable {
       guard let path = descriptor.keyPath else {
         throw QueryFailure.unsupportedSort("a descriptor without a key path", instead: "Sort by a stored attribute.")
       }
-      let steps = try SortPath(path, entity: entity, map: map, in: compiler)
+      let steps = try maps.sortPaths.parts(of: path, in: entity.name) {
+        try SortPath(path, entity: entity, map: map, in: compiler)
+      }
       return try compiler.orderTerm(steps, of: base, isReversed: descriptor.order == .reverse)
     }
     var ordered = scope.clause + " ORDER BY " + (terms + [key]).joined(separator: ", ")

@@ -1,3 +1,4 @@
+import Synchronization
 package import TomboloProtocol
 
 /// What the key paths of one model type are called in the store.
@@ -31,6 +32,8 @@ package struct KeyPathMap: @unchecked Sendable {
 package struct KeyPathMaps: Sendable {
   private let byEntity: [String: KeyPathMap]
   private let byModel: [ObjectIdentifier: KeyPathMap]
+  /// Sort paths that were taken apart already.
+  let sortPaths = SortPathCache()
 
   package init(_ maps: [KeyPathMap]) {
     byEntity = Dictionary(maps.map { ($0.entity, $0) }, uniquingKeysWith: { first, _ in first })
@@ -47,4 +50,27 @@ package struct KeyPathMaps: Sendable {
 package protocol RecordReferencing {
   /// The record's key; nil where the value names a record of another store or none.
   var recordReference: RecordID? { get }
+}
+
+/// The key paths of sort descriptors, taken apart once: their descriptions take microseconds to make.
+final class SortPathCache: Sendable {
+  private struct Key: Hashable, @unchecked Sendable {
+    // Guarded by being immutable; a key path of a sort descriptor captures nothing that changes.
+    let entity: String
+    let path: AnyKeyPath
+  }
+  /// An application sorts by few key paths; more than this many are not kept.
+  private static let countMax = 1_000
+  private let paths = Mutex<[Key: SortPath]>([:])
+
+  /// The path's parts, made by `make` if they are not known yet.
+  func parts(of path: AnyKeyPath, in entity: String, make: () throws -> SortPath) rethrows -> SortPath {
+    let key = Key(entity: entity, path: path)
+    if let known = paths.withLock({ $0[key] }) { return known }
+    let made = try make()
+    paths.withLock { paths in
+      if paths.count < Self.countMax { paths[key] = made }
+    }
+    return made
+  }
 }

@@ -2,8 +2,8 @@ import Foundation
 import TomboloProtocol
 
 /// The key path of a sort descriptor, taken apart: references to follow, then an attribute.
-struct SortPath {
-  enum Form { case plain, localizedStandard }
+struct SortPath: Sendable {
+  enum Form: Sendable { case plain, localizedStandard }
 
   let references: [String]
   let attribute: String
