@@ -60,7 +60,14 @@ package final class Service: @unchecked Sendable {
   private func commit(_ group: Group, of batch: [ServiceRequest], into replies: inout [ServiceReply?]) {
     let file = group.file
     do {
-      let answers = try file.grouped { group.indexes.map { reply(to: batch[$0], since: nil) } }
+      let answers = try file.grouped {
+        try group.indexes.map { index in
+          let answer = reply(to: batch[index], since: nil)
+          // SQLite may undo the whole transaction by itself (a full disk, a failing one): then all of them failed.
+          guard file.isInTransaction else { throw TomboloError(.diskFailure, "The group was undone.") }
+          return answer
+        }
+      }
       metrics.groupCommits += 1
       for (index, answer) in zip(group.indexes, answers) { replies[index] = answer }
     } catch {

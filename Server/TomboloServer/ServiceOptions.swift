@@ -46,6 +46,8 @@ package struct ServiceLimits: Sendable, Hashable {
   package var fragmentedSavesMax = 64
   /// Tokens of one store, revoked ones included.
   package var tokensMax = 10_000
+  /// Replicas that only polled are noted in memory, up to this many a store.
+  package var notesMax = 1_000
   /// How far ahead of the server's clock a stamp may be.
   package var clockAheadMillisecondsMax: UInt64 = 5 * 60 * 1_000
   /// How long tombstones are kept, and a silent replica counts as alive.

@@ -20,6 +20,8 @@ final class Dispatcher: @unchecked Sendable {
 
   /// Requests that share one commit at most.
   private static let batchMax = 256
+  private static let batchBytesMax = 32 << 20
+  private static let queueMax = 1_024
   private static let collectionMilliseconds: UInt64 = 24 * 3_600 * 1_000
 
   private struct Waiting {
@@ -38,18 +40,21 @@ final class Dispatcher: @unchecked Sendable {
   // MARK: From the library's threads
 
   /// Suspends the connection until the push is durable.
-  /// - Returns: false if the dispatcher has stopped: the caller answers by itself.
-  func enqueue(_ exchange: Exchange) -> Bool { suspend(exchange) { pushes.append(exchange) } }
+  /// - Returns: false if the dispatcher has stopped or its queue is full: the caller answers by itself, which holds up
+  ///   the connections of its thread.
+  func enqueue(_ exchange: Exchange) -> Bool {
+    suspend(exchange, unless: { pushes.count >= Self.queueMax }) { pushes.append(exchange) }
+  }
 
   /// Suspends the connection until there is something to deliver, or the poll's time is up.
   func enqueue(_ exchange: Exchange, poll: LongPoll) -> Bool {
-    suspend(exchange) { arrivals.append(Waiting(exchange: exchange, poll: poll)) }
+    suspend(exchange, unless: { false }) { arrivals.append(Waiting(exchange: exchange, poll: poll)) }
   }
 
-  private func suspend(_ exchange: Exchange, _ add: () -> Void) -> Bool {
+  private func suspend(_ exchange: Exchange, unless isFull: () -> Bool, _ add: () -> Void) -> Bool {
     condition.lock()
     defer { condition.unlock() }
-    guard !isFinished else { return false }
+    guard !isFinished, !isFull() else { return false }
     // Suspended before anybody else can see it: a connection that is resumed first would never wake.
     MHD_suspend_connection(exchange.connection)
     add()
@@ -92,8 +97,7 @@ final class Dispatcher: @unchecked Sendable {
       let limit = Date(timeIntervalSinceNow: Double(deadline - now) / 1_000)
       if !condition.wait(until: limit) { break }
     }
-    let batch = Array(pushes.prefix(Self.batchMax))
-    pushes.removeFirst(batch.count)
+    let batch = nextBatch()
     waiting += arrivals
     arrivals.removeAll()
     if isStopping, batch.isEmpty, waiting.isEmpty {
@@ -102,6 +106,16 @@ final class Dispatcher: @unchecked Sendable {
       return nil
     }
     return Work(pushes: batch, isStopping: isStopping)
+  }
+
+  private func nextBatch() -> [Exchange] {
+    var bytes = 0
+    let count = pushes.prefix(Self.batchMax).prefix { exchange in
+      defer { bytes += exchange.request.body.count }
+      return bytes < Self.batchBytesMax
+    }.count
+    defer { pushes.removeFirst(count) }
+    return Array(pushes.prefix(count))
   }
 
   private func commit(_ batch: [Exchange]) {

@@ -8,6 +8,7 @@ extension Service {
     if let epoch = pull.introduction.epoch, epoch != file.state.epoch { throw TomboloError.epochChanged }
     if let cursor = pull.cursor { try file.check(cursor) }
     file.note(pull.introduction, base: pull.cursor?.base, token: token)
+    if file.notes.count >= options.limits.notesMax { try file.transaction {} }
     let readers = [pull.introduction.replica] + (try request.formerReplicas())
     let page = try file.page(
       after: pull.cursor, limit: pull.limit, replica: pull.introduction.replica, readers: readers)

@@ -88,6 +88,7 @@ final class StoreFile {
   }
 
   var position: FeedPosition { state.position }
+  var isInTransaction: Bool { connection.isInTransaction }
   var isIdle: Bool { !connection.hasBusyStatement && !connection.isInTransaction }
 
   // MARK: Transactions
