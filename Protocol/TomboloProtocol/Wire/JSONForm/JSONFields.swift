@@ -45,12 +45,16 @@ package struct JSONFields {
 
   /// A number that is not negative; above 63 bits it is a string of digits.
   func unsigned(_ key: String) throws -> UInt64 {
-    switch try json(key) {
+    try Self.unsigned(try json(key), orThrow: malformed(key, "is not a number, or is negative"))
+  }
+
+  static func unsigned(_ json: JSONValue, orThrow error: @autoclosure () -> TomboloError) throws -> UInt64 {
+    switch json {
     case .integer(let integer) where integer >= 0: return UInt64(integer)
     case .string(let text):
-      guard let number = UInt64(text), text.utf8.first != 0x2B else { throw malformed(key, "is not a number") }
+      guard let number = UInt64(text), text.utf8.first != 0x2B else { throw error() }
       return number
-    default: throw malformed(key, "is not a number, or is negative")
+    default: throw error()
     }
   }
 

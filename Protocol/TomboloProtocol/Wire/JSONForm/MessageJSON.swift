@@ -67,7 +67,9 @@ extension Page {
           throw fields.malformed("vector", "has a key that is no replica")
         }
         // The same digits in capitals are the same replica.
-        guard vector.updateValue(SaveNumber(try entries.unsigned(member.key)), forKey: ReplicaID(replica)) == nil else {
+        let number = try JSONFields.unsigned(
+          member.value, orThrow: fields.malformed("vector", "has no number somewhere"))
+        guard vector.updateValue(SaveNumber(number), forKey: ReplicaID(replica)) == nil else {
           throw fields.malformed("vector", "has a replica twice")
         }
       }
