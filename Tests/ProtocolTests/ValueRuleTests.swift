@@ -102,6 +102,14 @@ struct ValueRuleTests {
     #expect(error?.remedy.isEmpty == false)
   }
 
+  @Test(
+    "A whole number too long for 64 bits is told from what is no number",
+    arguments: [("9223372036854775808", ErrorCode.integerOutOfRange), ("--5", .invalidText), ("5-", .invalidText)])
+  func longIntegers(text: String, code: ErrorCode) {
+    let error = #expect(throws: TomboloError.self) { try ValueRules.value(parsing: text, as: .int64, named: "E.a") }
+    #expect(error?.code == code)
+  }
+
   @Test("Dates are written with as many places as they have")
   func dateText() {
     #expect(ValueRules.text(of: .real(0), as: .date) == "2001-01-01T00:00:00Z")

@@ -14,15 +14,10 @@ struct WireTests {
   @Test("A change of one attribute costs its value and a dozen bytes in a batch of a thousand")
   func sizeOfAnUpdate() throws {
     let imported = SampleMessages.stamp(0)
-    let sets = (0..<1000).map { index in
-      ChangeSet(
-        id: SampleMessages.save(UInt64(index) + 1), number: SaveNumber(UInt64(index) + 1),
-        stamp: SampleMessages.stamp(1), schemaVersion: SchemaVersion(1, 0, 0), base: FeedPosition(5), changes: [])
-    }
-    func size(of changes: [Change]) -> Int {
-      var set = sets[0]
+    func size(of changes: [Change], _ format: WireFormat = .cbor) -> Int {
+      var set = SampleMessages.emptyChangeSet
       set.changes = changes
-      return PushRequest(introduction: SampleMessages.introduction, changeSets: [set]).encoded(as: .cbor).count
+      return PushRequest(introduction: SampleMessages.introduction, changeSets: [set]).encoded(as: format).count
     }
     let changes: [Change] = (0..<1000).map { index in
       .update(
@@ -33,5 +28,6 @@ struct WireTests {
     let perChange = Double(size(of: changes) - size(of: [])) / 1000
     // One byte of it is the value, eleven are the part of the record's key that is random.
     #expect(perChange < 1 + 16)
+    #expect(size(of: changes, .json) > 10 * size(of: changes))
   }
 }

@@ -18,9 +18,8 @@ extension ValueRules {
     case .bool: return bool(text).map { .integer($0 ? 1 : 0) }
     case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64:
       if let integer = Int64(text) { return .integer(integer) }
-      guard text.utf8.count < 40, text.drop(while: { $0 == "-" }).utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-        !text.isEmpty, text != "-"
-      else { return nil }
+      let digits = text.utf8.first == 0x2D ? text.utf8.dropFirst() : text.utf8[...]
+      guard !digits.isEmpty, digits.count < 40, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
       throw TomboloError(
         .integerOutOfRange, "A whole number does not fit 64 bits with a sign.",
         remedy: "Keep such numbers as decimal or string.")
