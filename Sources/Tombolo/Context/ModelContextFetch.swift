@@ -34,12 +34,13 @@ extension ModelContext {
       if descriptor.includePendingChanges, hasPending(of: Model.self, descriptor) {
         return try merged(descriptor, plan).count
       }
-      let query = try FetchPlan(
-        predicate: descriptor.predicate, limit: Self.limit(descriptor.fetchLimit), offset: descriptor.fetchOffset,
-        entity: plan.entity, schema: store.schema, maps: plans.maps)
-      if descriptor.fetchLimit == 0 { return 0 }
       return try store.read { connection in
-        try FetchPlan.translatingErrors {
+        let query = try FetchPlan(
+          predicate: descriptor.predicate, limit: Self.limit(descriptor.fetchLimit), offset: descriptor.fetchOffset,
+          entity: plan.entity, schema: store.schema, maps: plans.maps,
+          textForms: TextForms(of: store.schema, on: connection))
+        if descriptor.fetchLimit == 0 { return 0 }
+        return try FetchPlan.translatingErrors {
           let statement = try query.statement(query.countStatement, on: connection)
           defer { statement.reset() }
           return try statement.step() ? Int(statement.int64(0)) : 0
@@ -63,11 +64,12 @@ extension ModelContext {
         return try fetch(descriptor).map(\.persistentModelID)
       }
       if descriptor.fetchLimit == 0 { return [] }
-      let query = try FetchPlan(
-        predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
-        offset: descriptor.fetchOffset, entity: plan.entity, schema: store.schema, maps: plans.maps)
       return try store.read { connection in
-        try FetchPlan.translatingErrors {
+        let query = try FetchPlan(
+          predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
+          offset: descriptor.fetchOffset, entity: plan.entity, schema: store.schema, maps: plans.maps,
+          textForms: TextForms(of: store.schema, on: connection))
+        return try FetchPlan.translatingErrors {
           let statement = try query.statement(query.identifierStatement, on: connection)
           defer { statement.reset() }
           var found: [PersistentIdentifier] = []
@@ -151,13 +153,13 @@ extension ModelContext {
   func stored<Model: PersistentModel>(
     _ descriptor: FetchDescriptor<Model>, _ plan: ModelPlan, limit: Int?, offset: Int?
   ) throws -> [Model] {
-    let query = try FetchPlan(
-      predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: limit, offset: offset, entity: plan.entity,
-      schema: store.schema, maps: plans.maps)
-    if limit == 0 { return [] }
     let shape = plans.shape(of: plan)
     return try store.read { connection in
-      try FetchPlan.translatingErrors {
+      let query = try FetchPlan(
+        predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: limit, offset: offset, entity: plan.entity,
+        schema: store.schema, maps: plans.maps, textForms: TextForms(of: store.schema, on: connection))
+      if limit == 0 { return [] }
+      return try FetchPlan.translatingErrors {
         let statement = try query.statement(query.select(shape.columns), on: connection)
         defer { statement.reset() }
         let reader = _$RowReader(statement: statement, first: shape.first, plan: plan, link: link)
