@@ -9,6 +9,8 @@ struct RolesTests {
   @Test("The sample schema is valid and has every merge rule in it")
   func sample() throws {
     let document = SchemaDocument.simulationSample
+    #expect(SchemaValidation.problems(in: document).map { "\($0)" } == [])
+    #expect(SchemaLint.check(document, rules: .tombolo).filter(\.isError).map { "\($0)" } == [])
     let attributes = document.entities.flatMap(\.attributes)
     #expect(Set(attributes.map(\.merge)) == Set(MergePolicy.allCases))
     let relationships = document.entities.flatMap(\.relationships)

@@ -13,8 +13,11 @@ struct LostWriteChecker {
   /// Writes that an entry calls lost, or that had the field of an entry about the whole record.
   private var reported: Set<Write> = []
   private var reportedRecords: Set<Write> = []
-  /// Records that a change set deleted, and records created more than once.
-  private var deleted: Set<RecordID> = []
+  /// The accepted saves that deleted a record.
+  private var deletions: [RecordID: [WireLedger.Accepted]] = [:]
+  /// Records that any entry is about.
+  private var mentioned: Set<RecordID> = []
+  /// How often a record was created.
   private var created: [RecordID: Int] = [:]
 
   private struct Write: Hashable {
@@ -30,6 +33,7 @@ struct LostWriteChecker {
     self.entries = entries
     for entry in entries {
       let record = ledger.resolve(entry.record)
+      mentioned.insert(record)
       if let field = entry.field {
         reported.insert(write(record, field, entry.lost.stamp))
       } else {
@@ -44,7 +48,7 @@ struct LostWriteChecker {
             seen.insert(write(ledger.resolve(update.id), field.name, field.base))
           }
         case .create(let create): created[create.id, default: 0] += 1
-        case .delete(let delete): deleted.insert(ledger.resolve(delete.id))
+        case .delete(let delete): deletions[ledger.resolve(delete.id), default: []].append(accepted)
         case .link: break
         }
       }
@@ -62,17 +66,50 @@ struct LostWriteChecker {
       for change in set.changes {
         switch change {
         case .create(let create):
+          try checkPresence(of: create, content)
           for field in create.fields where field.isAssigned {
             try check(field.name, field.value, of: create.id, create.entity, set.stamp, content)
           }
         case .update(let update):
           for field in update.writes {
             try check(field.name, field.value, of: update.id, update.entity, set.stamp, content)
+            try checkDead(field.name, of: update.id, update.entity, accepted, content)
           }
         case .delete, .link: break
         }
       }
     }
+  }
+
+  /// A record is there, or somebody deleted it, or an entry says why it is gone.
+  private func checkPresence(of create: Change.Create, _ content: StoreContent) throws {
+    let record = ledger.resolve(create.id)
+    guard content.record(record) == nil, deletions[record] == nil, !mentioned.contains(record) else { return }
+    throw SimulationFailure(
+      .noLostWrite,
+      "\(create.entity) \(record.short) was accepted and is gone; nobody deleted it, and no entry says why")
+  }
+
+  /// A write to a record that is dead now: the delete had seen it, or an entry says that it was lost.
+  private func checkDead(
+    _ name: String, of id: RecordID, _ entity: String, _ accepted: WireLedger.Accepted, _ content: StoreContent
+  ) throws {
+    let record = ledger.resolve(id)
+    guard ledger.knowsPositions, created[id, default: 0] <= 1, ledger.survivors[id] == nil,
+      content.record(record) == nil, let deletions = deletions[record]
+    else { return }
+    let isSeen = deletions.contains { deletion in
+      deletion.replica == accepted.replica && deletion.order > accepted.order
+        || deletion.changeSet.base.rawValue > UInt64(accepted.order)
+    }
+    let own = write(record, name, accepted.changeSet.stamp)
+    guard !isSeen, !seen.contains(own), !reported.contains(own),
+      !reportedRecords.contains(write(record, "", accepted.changeSet.stamp))
+    else { return }
+    throw SimulationFailure(
+      .noLostWrite,
+      "\(entity) \(record.short).\(name), written by \(accepted.replica) and accepted, is lost to a delete that had not "
+        + "seen it, and no entry says so")
   }
 
   private func check(

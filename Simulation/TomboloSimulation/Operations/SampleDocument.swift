@@ -26,9 +26,10 @@ extension SchemaDocument {
         SchemaAttribute(name: "right", type: .int64, defaultValue: .constant(.integer(0))),
       ],
       relationships: [
+        SchemaRelationship(name: "children", destination: "Folder", isToMany: true, inverse: "parent"),
         SchemaRelationship(name: "items", destination: "Item", isToMany: true, inverse: "folder", deleteRule: .cascade),
         SchemaRelationship(name: "notes", destination: "Note", isToMany: true, inverse: "folder"),
-        SchemaRelationship(name: "parent", destination: "Folder", isAcyclic: true),
+        SchemaRelationship(name: "parent", destination: "Folder", inverse: "children", isAcyclic: true),
       ])
   }
 
