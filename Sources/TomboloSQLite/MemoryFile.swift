@@ -84,7 +84,7 @@ final class MemoryFile {
     if size < content.count {
       content.removeSubrange(size...)
     } else {
-      content.append(contentsOf: repeatElement(0, count: size - content.count))
+      content.append(contentsOf: [UInt8](repeating: 0, count: size - content.count))
     }
   }
 

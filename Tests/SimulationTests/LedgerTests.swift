@@ -49,8 +49,8 @@ struct LedgerTests {
     "Contradictory answers break an invariant",
     arguments: [
       (
-        PushAnswer.Verdict.accepted(fell: []), PushAnswer.Verdict.accepted(fell: []),
-        SimulationFailure.Invariant.exactlyOnce
+        PushAnswer.Verdict.accepted(fell: []), PushAnswer.Verdict.accepted(fell: [FallenPart(change: 0)]),
+        SimulationFailure.Invariant.determinism
       ),
       (.accepted(fell: []), .refused(code: .uniqueViolation, message: ""), .noLostWrite),
       (.refused(code: .uniqueViolation, message: ""), .accepted(fell: []), .determinism),

@@ -20,6 +20,15 @@ struct LostWriteChecker {
   /// How often a record was created.
   private var created: [RecordID: Int] = [:]
 
+  /// The accepted writes that gave a field one value: they are one, since nobody can tell equal values apart.
+  private var equals: [Content: [(stamp: Stamp, accepted: WireLedger.Accepted)]] = [:]
+
+  private struct Content: Hashable {
+    var record: RecordID
+    var field: String
+    var value: Value
+  }
+
   private struct Write: Hashable {
     var record: RecordID
     var field: String
@@ -44,10 +53,18 @@ struct LostWriteChecker {
       for change in accepted.changeSet.changes {
         switch change {
         case .update(let update):
-          for field in update.writes where !field.base.isZero {
-            seen.insert(write(ledger.resolve(update.id), field.name, field.base))
+          let record = ledger.resolve(update.id)
+          for field in update.writes {
+            if !field.base.isZero { seen.insert(write(record, field.name, field.base)) }
+            equals[Content(record: record, field: field.name, value: field.value), default: []]
+              .append((accepted.changeSet.stamp, accepted))
           }
-        case .create(let create): created[create.id, default: 0] += 1
+        case .create(let create):
+          created[create.id, default: 0] += 1
+          for field in create.fields where field.isAssigned {
+            equals[Content(record: ledger.resolve(create.id), field: field.name, value: field.value), default: []]
+              .append((accepted.changeSet.stamp, accepted))
+          }
         case .delete(let delete): deletions[ledger.resolve(delete.id), default: []].append(accepted)
         case .link: break
         }
@@ -73,7 +90,7 @@ struct LostWriteChecker {
         case .update(let update):
           for field in update.writes {
             try check(field.name, field.value, of: update.id, update.entity, set.stamp, content)
-            try checkDead(field.name, of: update.id, update.entity, accepted, content)
+            try checkDead(field.name, field.value, of: update.id, update.entity, accepted, content)
           }
         case .delete, .link: break
         }
@@ -92,24 +109,25 @@ struct LostWriteChecker {
 
   /// A write to a record that is dead now: the delete had seen it, or an entry says that it was lost.
   private func checkDead(
-    _ name: String, of id: RecordID, _ entity: String, _ accepted: WireLedger.Accepted, _ content: StoreContent
+    _ name: String, _ value: Value, of id: RecordID, _ entity: String, _ accepted: WireLedger.Accepted,
+    _ content: StoreContent
   ) throws {
     let record = ledger.resolve(id)
     guard ledger.knowsPositions, created[id, default: 0] <= 1, ledger.survivors[id] == nil,
       content.record(record) == nil, let deletions = deletions[record]
     else { return }
+    let equal = equals[Content(record: record, field: name, value: value), default: []]
     let isSeen = deletions.contains { deletion in
-      deletion.replica == accepted.replica && deletion.order > accepted.order
-        || deletion.changeSet.base.rawValue > UInt64(accepted.order)
+      equal.contains { _, write in
+        deletion.replica == write.replica && deletion.order > write.order
+          || deletion.changeSet.base.rawValue > UInt64(write.order)
+      }
     }
-    let own = write(record, name, accepted.changeSet.stamp)
-    guard !isSeen, !seen.contains(own), !reported.contains(own),
-      !reportedRecords.contains(write(record, "", accepted.changeSet.stamp))
-    else { return }
+    guard !isSeen, !isExplained(record, name, value, accepted.changeSet.stamp) else { return }
     throw SimulationFailure(
       .noLostWrite,
       "\(entity) \(record.short).\(name), written by \(accepted.replica) and accepted, is lost to a delete that had not "
-        + "seen it, and no entry says so")
+        + "seen it, and no entry says so; \(history(of: record, name))")
   }
 
   private func check(
@@ -132,13 +150,55 @@ struct LostWriteChecker {
         return
       }
     }
-    let own = write(record, name, stamp)
-    guard !seen.contains(own), !reported.contains(own), !reportedRecords.contains(write(record, "", stamp)) else {
-      return
-    }
+    guard !isExplained(record, name, value, stamp) else { return }
     throw SimulationFailure(
       .noLostWrite,
       "\(entityName) \(record.short).\(name)=\(value.traceText), written by \(stamp.replica) and accepted, is now "
-        + "\(now.values[column.position].traceText), and no entry says why")
+        + "\(now.values[column.position].traceText), and no entry says why; \(history(of: record, name))")
+  }
+
+  /// Whether somebody who had seen the value wrote after it, or an entry is about it.
+  private func isExplained(_ record: RecordID, _ field: String, _ value: Value, _ stamp: Stamp) -> Bool {
+    let equal = equals[Content(record: record, field: field, value: value), default: []].map(\.stamp)
+    return ([stamp] + equal).contains { stamp in
+      let own = write(record, field, stamp)
+      return seen.contains(own) || reported.contains(own) || reportedRecords.contains(write(record, "", stamp))
+    }
+  }
+
+  /// Every accepted write of a field, in the order of acceptance: who, which save, the value, its stamp and its base.
+  private func history(of record: RecordID, _ field: String) -> String {
+    var lines: [String] = []
+    for accepted in ledger.order.compactMap({ ledger.accepted[$0] }) {
+      let set = accepted.changeSet
+      let name = "\(accepted.replica) save \(set.number.rawValue) at \(set.stamp.traceText)"
+      for change in set.changes where change.record.map(ledger.resolve) == record {
+        switch change {
+        case .create(let create):
+          for written in create.fields where written.name == field {
+            lines.append("\(name) creates \(written.value.traceText)\(written.isAssigned ? "" : " unassigned")")
+          }
+        case .update(let update):
+          for written in update.writes where written.name == field {
+            lines.append("\(name) writes \(written.value.traceText) over \(written.base.traceText)")
+          }
+        case .delete: lines.append("\(name) deletes it")
+        case .link: break
+        }
+      }
+    }
+    for entry in entries where ledger.resolve(entry.record) == record {
+      lines.append("entry \(entry.rule.rawValue) \(entry.field ?? "-") lost \(entry.lost.stamp.traceText)")
+    }
+    return lines.joined(separator: "; ")
+  }
+}
+
+extension Stamp {
+  var traceText: String {
+    isZero
+      ? "zero"
+      : "\(clock.milliseconds % 10_000_000).\(clock.counter)/\(replica.rawValue >> 48)"
+        + (derived > 0 ? "+\(derived)" : "")
   }
 }

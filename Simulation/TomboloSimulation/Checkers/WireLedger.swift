@@ -21,11 +21,15 @@ struct WireLedger {
   /// Records that were merged into others.
   private(set) var survivors: [RecordID: RecordID] = [:]
 
+  /// The pieces of change sets that are too large for one request, by their index.
+  private var pieces: [SaveID: [UInt32: [UInt8]]] = [:]
+
   init() {}
 
   mutating func take(_ request: PushRequest, _ response: PushResponse) throws {
-    let sets = Dictionary(request.changeSets.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    for answer in response.answers {
+    var sets = Dictionary(request.changeSets.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    if let fragment = request.fragment, let set = try assemble(fragment) { sets[set.id] = set }
+    for answer in response.answers where answer.verdict != .fragmentStored {
       guard let set = sets[answer.save] else {
         throw SimulationFailure(.exactlyOnce, "save \(answer.number.rawValue) was answered and not sent")
       }
@@ -56,6 +60,16 @@ struct WireLedger {
       case .clockSkew, .gap, .copiedReplica, .fragmentStored: break
       }
     }
+  }
+
+  /// The change set that a fragment completes.
+  private mutating func assemble(_ fragment: PushRequest.Fragment) throws -> ChangeSet? {
+    // The first piece of another cut: the save was restamped, or is cut smaller.
+    if fragment.index == 0 { pieces[fragment.save] = [:] }
+    pieces[fragment.save, default: [:]][fragment.index] = fragment.bytes
+    let parts = pieces[fragment.save, default: [:]].sorted { $0.key < $1.key }
+    guard parts.count == Int(fragment.count) else { return nil }
+    return try ChangeSet(decoding: parts.flatMap(\.value), as: .cbor)
   }
 
   private mutating func note(_ set: ChangeSet, from replica: ReplicaID, fell: [FallenPart]) {

@@ -157,7 +157,10 @@ extension SimulationRun {
 
   /// From the moment that a request has left, what it carries must outlive any crash.
   func noteSent(_ request: TransportRequest, by replica: SimulatedReplica) {
-    guard let push = Self.push(in: request), let last = push.changeSets.last else { return }
+    guard let push = Self.push(in: request) else { return }
+    // A fragment is always one of the oldest save.
+    let first = push.fragment == nil ? nil : try? replica.store?.outbox(recordsMax: 1, bytesMax: 1).first
+    guard let last = push.changeSets.last ?? first else { return }
     if replica.memory.replica != push.introduction.replica { replica.memory.sentUpTo = .none }
     replica.memory.replica = push.introduction.replica
     replica.memory.sentUpTo = max(replica.memory.sentUpTo, last.number)

@@ -24,6 +24,6 @@ public struct SimulationTrace: Sendable {
     if !keepsAll, lines.count > 2 * Self.newestMax { lines.removeFirst(Self.newestMax) }
   }
 
-  /// The last lines, for a failure's report.
-  var newest: [String] { Array(lines.suffix(Self.newestMax)) }
+  /// For a failure's report: the last lines, or all where they are kept.
+  var newest: [String] { keepsAll ? lines : Array(lines.suffix(Self.newestMax)) }
 }

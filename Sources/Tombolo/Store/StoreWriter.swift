@@ -142,6 +142,8 @@ package final class StoreWriter {
     let values = values.sorted { $0.column.position < $1.column.position }
     var columns = ColumnSet()
     for (column, _) in values { columns.insert(column.position) }
+    // A unite may bring nothing.
+    if values.isEmpty { return }
     let recorder = try recording()
     let pair = try statements.update(entity, columns)
     guard let old = try oldValues(pair.select, id, count: values.count) else { return }
