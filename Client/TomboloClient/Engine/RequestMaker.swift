@@ -40,12 +40,16 @@ package struct RequestMaker: Sendable {
       body: KnownRequest(introduction: introduction, saves: saves).encoded(as: .cbor))
   }
 
-  package func pull(_ pull: PullRequest) -> TransportRequest {
+  /// - Parameter former: the ids that the replica had before: entries that are addressed to them are wanted as well.
+  package func pull(_ pull: PullRequest, former: [ReplicaID] = []) -> TransportRequest {
     var query = "limit=\(pull.limit)"
     if let cursor = pull.cursor { query = "since=\(cursor.text)&" + query }
     if pull.wait > 0 { query += "&wait=\(pull.wait)" }
     var request = request("GET", "/changes?" + query, headers: pull.introduction.headers)
     request.waitSeconds = pull.wait
+    if !former.isEmpty {
+      request.headers["tombolo-former-replicas"] = former.map(\.description).joined(separator: ",")
+    }
     return request
   }
 }

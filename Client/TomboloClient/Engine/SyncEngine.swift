@@ -166,7 +166,7 @@ package struct SyncEngine: Sendable {
     return requests.pull(
       PullRequest(
         introduction: try introduction(), cursor: state.cursor, limit: limits.pageItemsMax,
-        wait: state.cursor == nil ? 0 : options.waitSeconds))
+        wait: state.cursor == nil ? 0 : options.waitSeconds), former: state.formerReplicas)
   }
 
   // MARK: Retries

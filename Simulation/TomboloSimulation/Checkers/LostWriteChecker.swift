@@ -49,13 +49,28 @@ struct LostWriteChecker {
         reportedRecords.insert(write(record, "", entry.lost.stamp))
       }
     }
+    // A base that names a write of a refused save counts as that write's own base.
+    var bases: [Write: Stamp] = [:]
+    for set in ledger.refusedSets {
+      for case .update(let update) in set.changes {
+        for field in update.writes {
+          bases[write(ledger.resolve(update.id), field.name, set.stamp)] = field.base
+        }
+      }
+    }
     for accepted in ledger.accepted.values {
       for change in accepted.changeSet.changes {
         switch change {
         case .update(let update):
           let record = ledger.resolve(update.id)
           for field in update.writes {
-            if !field.base.isZero { seen.insert(write(record, field.name, field.base)) }
+            var base = field.base
+            var steps = 0
+            while let next = bases[write(record, field.name, base)], steps <= bases.count {
+              base = next
+              steps += 1
+            }
+            if !base.isZero { seen.insert(write(record, field.name, base)) }
             equals[Content(record: record, field: field.name, value: field.value), default: []]
               .append((accepted.changeSet.stamp, accepted))
           }

@@ -14,6 +14,7 @@ struct WireLedger {
   /// In the order of acceptance.
   private(set) var order: [SaveID] = []
   private(set) var refused: [SaveID: ErrorCode] = [:]
+  private(set) var refusedSets: [ChangeSet] = []
   /// Saves whose acceptance was only heard of later ("known"): the first answer never left the server.
   private(set) var heardOf: Set<SaveID> = []
   /// Whether the place in ``order`` is the position in the server's feed; not where a first answer never left the server.
@@ -56,7 +57,7 @@ struct WireLedger {
         guard accepted[set.id] == nil else {
           throw SimulationFailure(.noLostWrite, "save \(set.id) was taken first and then refused with \(code.rawValue)")
         }
-        refused[set.id] = code
+        if refused.updateValue(code, forKey: set.id) == nil { refusedSets.append(set) }
       case .clockSkew, .gap, .copiedReplica, .fragmentStored: break
       }
     }

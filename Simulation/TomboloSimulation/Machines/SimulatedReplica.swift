@@ -89,12 +89,25 @@ struct ReplicaMemory {
 
   /// The content that belonged to each state of the bookkeeping.
   var contents: [StateKey: UInt64] = [:]
-  /// Saves that were confirmed to the person, by number.
+  /// Saves that were confirmed to the person, by their number under the present replica id.
   var confirmed: [SaveNumber: SaveID] = [:]
+  /// Those that were confirmed under a former id of the replica.
+  var promised: Set<SaveID> = []
   /// The highest save that a request carried: from there on it must never be lost.
   var sentUpTo = SaveNumber.none
   /// The replica id under which those numbers count.
   var replica: ReplicaID?
+  /// Takes note of the id; a new one numbers the saves anew.
+  mutating func identify(as id: ReplicaID, outbox: () throws -> [ChangeSet]) rethrows {
+    guard replica != id else { return }
+    if replica != nil {
+      promised.formUnion(confirmed.values)
+      sentUpTo = .none
+      confirmed = Dictionary(try outbox().map { ($0.number, $0.id) }, uniquingKeysWith: { first, _ in first })
+    }
+    replica = id
+  }
+
   /// Whether an operation on the store was under way when the machine went down.
   var wasBusy = false
   /// Whether the last power cut may have taken what was not synced.

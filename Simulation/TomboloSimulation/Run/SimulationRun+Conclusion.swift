@@ -91,6 +91,10 @@ extension SimulationRun {
       where ledger.accepted[id] == nil && ledger.refused[id] == nil {
         throw SimulationFailure(.noLostWrite, "\(replica.name)'s save \(number.rawValue) never reached the server")
       }
+      for id in replica.memory.promised.sorted(by: { $0.record < $1.record })
+      where ledger.accepted[id] == nil && ledger.refused[id] == nil {
+        throw SimulationFailure(.noLostWrite, "\(replica.name)'s save \(id) never reached the server")
+      }
     }
   }
 

@@ -77,7 +77,7 @@ extension SimulationRun {
     try AtomicityChecker(roles: roles).check(content, on: replica.name)
     guard let state = try store.replicaState() else { return }
     replica.memory.contents[ReplicaMemory.StateKey(state)] = content.digest
-    replica.memory.replica = state.replica
+    try replica.memory.identify(as: state.replica) { try store.outbox(recordsMax: Int.max, bytesMax: Int.max) }
     // Until an answer to all of it has come with a complete pull, a replica may hold a key twice or show a cycle.
     if state.unsent == 0, replica.engine == nil, replica.memory.hasPulledAll {
       try IntegrityChecker(roles: roles).check(content, on: replica.name)
@@ -161,8 +161,6 @@ extension SimulationRun {
     // A fragment is always one of the oldest save.
     let first = push.fragment == nil ? nil : try? replica.store?.outbox(recordsMax: 1, bytesMax: 1).first
     guard let last = push.changeSets.last ?? first else { return }
-    if replica.memory.replica != push.introduction.replica { replica.memory.sentUpTo = .none }
-    replica.memory.replica = push.introduction.replica
     replica.memory.sentUpTo = max(replica.memory.sentUpTo, last.number)
   }
 

@@ -19,7 +19,8 @@ extension Store {
       let highest = Int64(clamping: try meta.highestSave.rawValue) - offset
       let cursor = try book.isSnapshot ? try book.walk : try book.walk ?? book.cursor
       return ReplicaState(
-        replica: try meta.replica, remoteURL: url, tokenFile: try book.text(.tokenFile), epoch: try book.epoch,
+        replica: try meta.replica, formerReplicas: try book.formerReplicas, remoteURL: url,
+        tokenFile: try book.text(.tokenFile), epoch: try book.epoch,
         cursor: cursor, highestSave: SaveNumber(UInt64(max(0, highest))), holds: counts?.2,
         unsent: counts?.0 ?? 0, parked: counts?.1 ?? 0,
         lastPush: try book.integer(.lastPush).map { UInt64(bitPattern: $0) },

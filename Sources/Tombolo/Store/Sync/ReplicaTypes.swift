@@ -2,6 +2,8 @@ package import TomboloProtocol
 
 package struct ReplicaState: Sendable {
   package var replica: ReplicaID
+  /// The ids that this file had before it was copied or restored: what is addressed to them is its own.
+  package var formerReplicas: [ReplicaID]
   package var remoteURL: String
   package var tokenFile: String?
   package var epoch: Epoch?
@@ -15,10 +17,12 @@ package struct ReplicaState: Sendable {
   package var lastPush: UInt64?
   package var lastPull: UInt64?
   package init(
-    replica: ReplicaID, remoteURL: String, tokenFile: String?, epoch: Epoch?, cursor: Cursor?, highestSave: SaveNumber,
-    holds: FeedPosition?, unsent: Int, parked: Int, lastPush: UInt64?, lastPull: UInt64?
+    replica: ReplicaID, formerReplicas: [ReplicaID] = [], remoteURL: String, tokenFile: String?, epoch: Epoch?,
+    cursor: Cursor?, highestSave: SaveNumber, holds: FeedPosition?, unsent: Int, parked: Int, lastPush: UInt64?,
+    lastPull: UInt64?
   ) {
     self.replica = replica
+    self.formerReplicas = formerReplicas
     self.remoteURL = remoteURL
     self.tokenFile = tokenFile
     self.epoch = epoch
