@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+import Tombolo
+import TomboloClient
+import TomboloProtocol
+
+@Suite("Synchronizer")
+struct SynchronizerTests {
+  private static let schema = """
+    {"name":"Library","version":"1.0.0","entities":[
+      {"name":"Book","attributes":[{"name":"title","type":"string","default":""}]}]}
+    """
+
+  private func store(_ hub: ServiceHub, _ name: String, version: Bool = true) throws -> Store {
+    let text = version ? Self.schema : Self.schema.replacing("\"version\":\"1.0.0\",", with: "")
+    return try Store(
+      .file(path: hub.folder + "/" + name), document: SchemaDocument(parsing: Array(text.utf8)),
+      options: Store.Options(clock: SystemClock(), randomness: SystemRandomness()))
+  }
+
+  @discardableResult
+  private func add(_ title: String, to store: Store) throws -> RecordID {
+    let plan = try #require(store.schema.entity("Book"))
+    let id = store.makeRecordID()
+    try store.save { writer in
+      let row = try ValueRow(plan, ["title": .text(title)])
+      try writer.insert(plan, id, assigned: row.assigned, from: row)
+    }
+    return id
+  }
+
+  private func title(_ id: RecordID, in store: Store) throws -> Value? {
+    try store.row(try #require(store.schema.entity("Book")), id)?["title"]
+  }
+
+  private func synchronizer(
+    _ store: Store, _ hub: ServiceHub,
+    outcome: @escaping @Sendable (Result<SyncReport, TomboloError>) -> Void = { _ in }
+  ) throws -> Synchronizer {
+    try Synchronizer(
+      store: store, remote: hub.remote(), transport: ServiceHub.Line(hub), sleeper: SemaphoreSleeper(), outcome: outcome
+    )
+  }
+
+  @Test("sync sends and receives once; what is there before the first remote is sent too")
+  func once() async throws {
+    let hub = try ServiceHub()
+    let first = try store(hub, "a.store")
+    let second = try store(hub, "b.store")
+    let id = try add("Dune", to: first)
+    let sent = try await synchronizer(first, hub).sync()
+    #expect(sent.checksum == .equal)
+    let synchronizer = try synchronizer(second, hub)
+    let received = try await synchronizer.sync()
+    #expect(received.applied == 1)
+    #expect(received.checksum == .equal)
+    #expect(synchronizer.state == .idle)
+    #expect(try synchronizer.conflicts.isEmpty)
+    #expect(try title(id, in: second) == .text("Dune"))
+  }
+
+  @Test("An unversioned store is refused when the synchronizer is made")
+  func unversioned() throws {
+    let hub = try ServiceHub()
+    let plain = try store(hub, "a.store", version: false)
+    let error = #expect(throws: TomboloError.self) { try synchronizer(plain, hub) }
+    #expect(error?.code == .storeUnversioned)
+  }
+
+  @Test("A write that lost is reported to its author in a sentence, with both values")
+  func conflict() async throws {
+    let hub = try ServiceHub()
+    let stores = [try store(hub, "a.store"), try store(hub, "b.store")]
+    let id = try add("Dune", to: stores[0])
+    let synchronizers = try stores.map { try synchronizer($0, hub) }
+    for synchronizer in synchronizers { try await synchronizer.sync() }
+    for (store, text) in zip(stores, ["Dune I", "Dune II"]) {
+      let plan = try #require(store.schema.entity("Book"))
+      try store.save { writer in
+        let row = try ValueRow(plan, ["title": .text(text)])
+        try writer.update(plan, id, changed: row.assigned, from: row)
+      }
+    }
+    for index in [0, 1, 0] { try await synchronizers[index].sync() }
+    let conflicts = try synchronizers[0].conflicts
+    #expect(conflicts.map(\.rule) == ["later_edit"])
+    #expect(conflicts.first?.lost == "Dune I" && conflicts.first?.standing == "Dune II")
+    #expect(conflicts.first?.isFromAnotherReplica == true)
+    #expect(conflicts.first?.sentence.contains("“Dune I”") == true)
+    #expect(try synchronizers[1].conflicts.isEmpty)
+  }
+
+  @Test("While it runs, a save here is there without anybody asking, through the open long poll")
+  func live() async throws {
+    let hub = try ServiceHub()
+    let first = try store(hub, "a.store")
+    let second = try store(hub, "b.store")
+    let (arrivals, arrived) = AsyncStream.makeStream(of: Int.self)
+    let sender = try synchronizer(first, hub)
+    let receiver = try synchronizer(second, hub) { outcome in
+      if case .success(let report) = outcome { arrived.yield(report.applied) }
+    }
+    try await sender.sync()
+    try await receiver.sync()
+    sender.start()
+    receiver.start()
+    receiver.start()
+    let id = try add("Dune", to: first)
+    for await applied in arrivals where applied > 0 { break }
+    #expect(try title(id, in: second) == .text("Dune"))
+    sender.stop()
+    receiver.stop()
+    #expect(receiver.state == .idle)
+    // After stop, a sync by hand still works.
+    #expect(try await receiver.sync().checksum == .equal)
+  }
+
+  @Test("A server that nobody runs leaves the state offline, and nothing is lost")
+  func offline() async throws {
+    let hub = try ServiceHub()
+    let store = try store(hub, "a.store")
+    try add("Dune", to: store)
+    let synchronizer = try Synchronizer(
+      store: store, remote: hub.remote(), transport: DeadLine(), sleeper: NoSleep())
+    await #expect(throws: TomboloError.self) { try await synchronizer.sync() }
+    #expect(synchronizer.state == .offline)
+    #expect(try store.replicaState()?.unsent == 1)
+  }
+
+  private struct DeadLine: Transport {
+    func perform(_ request: TransportRequest) throws -> TransportResponse {
+      throw TransportFailure(.unreachable, reason: "nobody is there")
+    }
+  }
+
+  private struct NoSleep: Sleeper {
+    func sleep(milliseconds: UInt64) -> Bool { true }
+    func wake() {}
+  }
+}
