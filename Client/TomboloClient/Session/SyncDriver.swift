@@ -30,6 +30,14 @@ package final class SyncDriver: Sendable {
   package enum Notice: Sendable {
     case progress(SyncProgress)
     case waiting(milliseconds: UInt64, SyncProgress)
+
+    var isPull: Bool {
+      if case .progress(let progress) = self { progress.phase == .pulling } else { false }
+    }
+
+    var isWait: Bool {
+      if case .waiting = self { true } else { false }
+    }
   }
 
   /// One whole sync.

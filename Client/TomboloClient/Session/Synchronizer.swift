@@ -1,7 +1,7 @@
 import Dispatch
 public import Observation
 import Synchronization
-package import Tombolo
+public import Tombolo
 package import TomboloProtocol
 
 /// Keeps a store in step with a server.
@@ -32,11 +32,17 @@ public final class Synchronizer: Observable, Sendable {
     /// Counts starts, so that a loop that was stopped and started again in between ends.
     var generation = 0
     var observation: StoreObservation?
-    var isPolling = false
+    /// Whether the loop only waits: for others, or for a busy server.
+    var isWaiting = false
   }
 
-  package convenience init(store: Store, remote: Remote) throws {
-    try self.init(store: store, remote: remote, transport: CurlTransport(), sleeper: SemaphoreSleeper())
+  /// Prepares to sync a container's store; nothing is sent yet.
+  ///
+  /// - Throws: `store_unversioned` with the way out, `history_disabled`, `remote_exists` when the store has another remote
+  ///   and saves that were not sent there yet.
+  public convenience init(container: ModelContainer, remote: Remote) throws {
+    try self.init(
+      store: container.store, remote: remote, transport: CurlTransport(), sleeper: SemaphoreSleeper())
   }
 
   /// - Parameter outcome: hears how each sync ended, on the synchronizer's own queue.
@@ -95,18 +101,17 @@ public final class Synchronizer: Observable, Sendable {
       let report = try driver.run(
         options,
         notice: { notice in
-          var isPolling = false
-          if case .progress(let progress) = notice { isPolling = waitSeconds > 0 && progress.phase == .pulling }
-          shared.withLock { [isPolling] in $0.isPolling = isPolling }
+          let isPoll = waitSeconds > 0 && notice.isPull
+          shared.withLock { $0.isWaiting = waitSeconds > 0 && (isPoll || notice.isWait) }
           // A long poll that waits for others is no work that somebody would want to see.
-          set(isPolling ? .idle : SyncState(notice, now: store.options.clock.milliseconds()))
+          set(isPoll ? .idle : SyncState(notice, now: store.options.clock.milliseconds()))
         }, isCancelled: isCancelled)
-      shared.withLock { $0.isPolling = false }
+      shared.withLock { $0.isWaiting = false }
       set(.idle)
       outcome(.success(report))
       return report
     } catch let error as TomboloError {
-      shared.withLock { $0.isPolling = false }
+      shared.withLock { $0.isWaiting = false }
       set(SyncState(error))
       outcome(.failure(error))
       throw error
@@ -140,6 +145,12 @@ public final class Synchronizer: Observable, Sendable {
     }
     driver.interrupt()
     set(.idle)
+  }
+
+  /// Ends the loop, and returns when its last exchange is over.
+  package func finish() {
+    stop()
+    queue.sync {}
   }
 
   private func isCurrent(_ generation: Int) -> Bool {
@@ -184,6 +195,6 @@ public final class Synchronizer: Observable, Sendable {
   }
 
   private func interruptPoll() {
-    if shared.withLock({ $0.isPolling }) { driver.interrupt() }
+    if shared.withLock({ $0.isWaiting }) { driver.interrupt() }
   }
 }

@@ -53,7 +53,7 @@ struct WatchSession {
     }
     synchronizer.start()
     ended.wait()
-    synchronizer.stop()
+    synchronizer.finish()
     for source in sources { source.cancel() }
     if let error = failure.withLock({ $0 }) { throw error }
   }
