@@ -76,10 +76,19 @@ final class ReplicaTransaction {
   // MARK: Time
 
   /// Measures the offset of this replica's clock against the server's.
+  ///
+  /// The server read its clock before its answer travelled and was decoded, so a small difference says nothing; taking
+  /// it for an offset would set two good clocks apart by how long each replica's last exchange took.
   func noteServerTime(_ milliseconds: UInt64) throws {
     guard milliseconds > 0 else { return }
-    try meta.set(.clockOffset, to: .integer(Int64(clamping: milliseconds) - Int64(clamping: wall)))
+    let measured = Int64(clamping: milliseconds) - Int64(clamping: wall)
+    let known = try meta.integer(.clockOffset) ?? 0
+    guard abs(measured - known) > Self.exchangeMillisecondsMax else { return }
+    try meta.set(.clockOffset, to: .integer(abs(measured) > Self.exchangeMillisecondsMax ? measured : 0))
   }
+
+  /// How long an exchange may take before it looks like an offset of the clock.
+  private static let exchangeMillisecondsMax: Int64 = 2_000
 
   /// The corrected wall clock, in milliseconds.
   var correctedWall: UInt64 {
