@@ -1,4 +1,4 @@
-import Foundation
+import Synchronization
 import Testing
 import Tombolo
 import TomboloClient
@@ -11,11 +11,24 @@ struct SynchronizerTests {
       {"name":"Book","attributes":[{"name":"title","type":"string","default":""}]}]}
     """
 
+  /// Later by a millisecond whenever it is read, so that of two saves the second one is later.
+  private final class SteppingClock: WallClock {
+    private let last = Mutex(SystemClock().milliseconds())
+    func milliseconds() -> UInt64 {
+      last.withLock { last in
+        last += 1
+        return last
+      }
+    }
+  }
+
+  private static let clock = SteppingClock()
+
   private func store(_ hub: ServiceHub, _ name: String, version: Bool = true) throws -> Store {
     let text = version ? Self.schema : Self.schema.replacing("\"version\":\"1.0.0\",", with: "")
     return try Store(
       .file(path: hub.folder + "/" + name), document: SchemaDocument(parsing: Array(text.utf8)),
-      options: Store.Options(clock: SystemClock(), randomness: SystemRandomness()))
+      options: Store.Options(clock: Self.clock, randomness: SystemRandomness()))
   }
 
   @discardableResult
