@@ -192,11 +192,11 @@ struct OpeningTests {
     }
   }
 
-  @Test("Names that are keywords, have letters beyond ASCII, or differ in case only are all usable (C112)")
+  @Test("Names that are keywords, have quotes or emoji, or differ in case only are all usable (C112)")
   func names() throws {
     try StoreFixture.run { fixture in
       let names = [
-        "order", "group", "Order", "ORDER", "id", "rowid", "_pk", "naïve", "select",
+        "order", "group", "Order", "ORDER", "id", "rowid", "_pk", "say \"hi\"", "it's", "naïve", "🦆", "select",
         String(repeating: "x", count: 200),
       ]
       let document = SchemaDocument(

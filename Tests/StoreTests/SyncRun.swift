@@ -102,7 +102,7 @@ final class SyncRun {
       try store.save { writer in for _ in 0..<(1 + below(3)) { try act(writer, store) } }
     } catch let error as TomboloError {
       // What the rules forbid was undone whole.
-      let expected: Set<ErrorCode> = [.deleteDenied, .requiredReference, .uniqueViolation]
+      let expected: Set<ErrorCode> = [.cyclicReference, .deleteDenied, .requiredReference, .uniqueViolation]
       try #require(expected.contains(error.code), "\(error)")
     }
   }

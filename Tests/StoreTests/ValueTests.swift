@@ -59,6 +59,18 @@ struct ValueTests {
     }
   }
 
+  @Test("A value of another type is refused, and infinity and text in a number's place are told apart")
+  func wrongType() throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.memory(TestSchemas.library())
+      #expect(StoreFixture.code { try store.insert("Sample", ["count": .text("many")]) } == .wrongType)
+      #expect(StoreFixture.code { try store.insert("Note", ["title": .blob([1])]) } == .wrongType)
+      let id = try store.insert("Sample", [:])
+      #expect(StoreFixture.code { try store.set("Sample", id, ["bytes": .text("x")]) } == .wrongType)
+      #expect(try store.count("Sample") == 1)
+    }
+  }
+
   @Test("Identities rise within a process, whatever the clock does")
   func identities() throws {
     try StoreFixture.run { fixture in

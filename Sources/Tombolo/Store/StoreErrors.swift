@@ -30,6 +30,10 @@ extension TomboloError {
         .diskFailure, "The operating system could not read or write \(path): \(error.message).",
         remedy: "Check the disk, the folder's rights, and how many files are open.",
         isRetryable: error.primaryCode == 10)
+    case 19 where error.code == 3091:  // SQLITE_CONSTRAINT_DATATYPE
+      self.init(
+        .wrongType, "A value is not of its column's type: \(error.message).",
+        remedy: "Give a value of the attribute's type.")
     default:
       self.init(.databaseFailure, "SQLite failed on \(path): \(error.message) (\(error.code)).")
     }

@@ -1,4 +1,5 @@
 package import TomboloProtocol
+import TomboloSQLite
 
 /// A schema document together with the tables and columns that one store gives it.
 package final class StoreSchema: Sendable {
@@ -100,12 +101,18 @@ package final class EntityPlan: Sendable {
     self.indexes = indexes
     self.tableColumnCount = tableColumnCount ?? columns.count
     allColumns = ColumnSet(upTo: columns.count)
+    selectKind =
+      "SELECT \(hasEntityColumn ? "_tombolo_entity" : "1") FROM \(table.quotedIdentifier) WHERE _tombolo_id = ?1"
+    deleteRow = "DELETE FROM \(table.quotedIdentifier) WHERE _tombolo_id = ?1"
     guardedReferences = columns.filter {
       if case .reference(let reference) = $0.kind { reference.isOneToOne || reference.isAcyclic } else { false }
     }.map(\.position)
   }
 
   package let allColumns: ColumnSet
+  /// For one identity: its very entity, in a hierarchy; one row if there is such a record.
+  let selectKind: String
+  let deleteRow: String
   /// The positions of references that are one-to-one or declared acyclic.
   let guardedReferences: [Int]
   /// The entity at the top of the hierarchy.

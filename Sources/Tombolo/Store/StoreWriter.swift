@@ -183,10 +183,7 @@ package final class StoreWriter {
 
   /// The very entity of a record that is at least an `entity`; nil if there is no such record.
   func concreteEntity(of entity: EntityPlan, _ id: RecordID) throws -> EntityPlan? {
-    let kind = entity.hasEntityColumn ? "_tombolo_entity" : "1"
-    return try connection.firstRow(
-      "SELECT \(kind) FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1", { $0.bind(id, at: 1) }
-    ) { row in
+    try connection.firstRow(entity.selectKind, { $0.bind(id, at: 1) }) { row in
       guard entity.hasEntityColumn else { return entity }
       let name = row.string(0)
       return entity.concreteNames.contains(name) ? schema.entity(name) : nil

@@ -55,8 +55,11 @@ extension StoreWriter {
   /// Removes the row alone, and records it with its image.
   func removeRow(_ entity: EntityPlan, _ id: RecordID, root: RecordID) throws {
     if let recorder = try recording() { try recorder.delete(entity, id, try image(of: entity, id, root: root)) }
-    try connection.run("DELETE FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1") { $0.bind(id, at: 1) }
-    try connection.run("DELETE FROM _tombolo_hidden WHERE record = ?1") { $0.bind(id, at: 1) }
+    try connection.run(entity.deleteRow) { $0.bind(id, at: 1) }
+    // Only a store with a remote hides references.
+    if recorder?.stamp != nil {
+      try connection.run("DELETE FROM _tombolo_hidden WHERE record = ?1") { $0.bind(id, at: 1) }
+    }
     outcome.deleted.append((entity.name, id))
   }
 
@@ -78,6 +81,7 @@ extension StoreWriter {
         detail.links.append(ChangeDetail.Pair(link: key, stamp: row.isNull(2) ? nil : row.bytes(2)))
       }
     }
+    if detail.stamps == nil { return detail }
     try connection.eachRow(
       "SELECT attribute, target, stamp FROM _tombolo_hidden WHERE record = ?1", { $0.bind(id, at: 1) }
     ) { row in
