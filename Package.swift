@@ -134,7 +134,7 @@ let package = Package(
       uses: ["TomboloClient", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     program(
       "TomboloBenchmarks", at: "Benchmarks/TomboloBenchmarks",
-      uses: ["Tombolo", "TomboloClient", "TomboloServer", "TomboloProtocol", "TomboloSQLite", "CTomboloSQLite"]),
+      uses: ["SwiftData", "Tombolo", "TomboloClient", "TomboloProtocol", "TomboloSQLite", "CTomboloSQLite"]),
 
     tests("ProtocolTests", uses: ["TomboloProtocol"]),
     tests("SQLiteTests", uses: ["TomboloSQLite", "TomboloCompression"]),

@@ -9,12 +9,6 @@ struct SyncBenchmark {
   /// The folder with `tombolod` and `raw_e2e`.
   let programs: URL
 
-  struct Row: Sendable {
-    let name: String
-    let milliseconds: Double
-    let rawMilliseconds: Double?
-  }
-
   static let document = SchemaDocument(
     name: "Bench", version: SchemaVersion(1, 0, 0),
     entities: [
@@ -29,7 +23,7 @@ struct SyncBenchmark {
         ], indexes: [SchemaIndex(attributes: ["createdAt"])])
     ])
 
-  func run() throws -> [Row] {
+  func run() throws -> [BenchmarkResult] {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "tombolo-bench-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -40,25 +34,26 @@ struct SyncBenchmark {
 
     let a = try replica("a", in: folder, server)
     let ids = try insert(into: a)
-    var rows: [Row] = []
-    rows.append(Row(name: "push", milliseconds: try timed { try sync(a, server) }, rawMilliseconds: raw["push"]))
+    var rows: [BenchmarkResult] = []
+    rows.append(
+      BenchmarkResult(
+        name: "loop", what: "push", milliseconds: try milliseconds { try sync(a, server) }, limit: raw["push"]))
     let b = try replica("b", in: folder, server)
-    rows.append(Row(name: "pull", milliseconds: try timed { try sync(b, server) }, rawMilliseconds: raw["pull"]))
+    rows.append(
+      BenchmarkResult(
+        name: "loop", what: "pull", milliseconds: try milliseconds { try sync(b, server) }, limit: raw["pull"]))
     try update(a, ids)
     rows.append(
-      Row(
-        name: "push of one field each", milliseconds: try timed { try sync(a, server) }, rawMilliseconds: raw["push2"]))
+      BenchmarkResult(
+        name: "loop", what: "push of one field each", milliseconds: try milliseconds { try sync(a, server) },
+        limit: raw["push2"]))
     rows.append(
-      Row(
-        name: "pull of one field each", milliseconds: try timed { try sync(b, server) }, rawMilliseconds: raw["pull2"]))
+      BenchmarkResult(
+        name: "loop", what: "pull of one field each", milliseconds: try milliseconds { try sync(b, server) },
+        limit: raw["pull2"]))
     let sums = (try a.checksum(), try b.checksum())
     guard sums.0 == sums.1 else { throw BenchmarkFailure("the replicas differ after the sync") }
     return rows
-  }
-
-  private func timed(_ body: () throws -> Void) rethrows -> Double {
-    let duration = try ContinuousClock().measure(body)
-    return Double(duration.components.seconds) * 1000 + Double(duration.components.attoseconds) / 1e15
   }
 
   private func replica(_ name: String, in folder: URL, _ server: Server) throws -> Store {
