@@ -5,7 +5,8 @@ import TomboloSQLite
 package enum CommandRunner {
   /// In the order of the help.
   package static let commands: [any Command.Type] = [
-    InitCommand.self, SchemaShowCommand.self, SchemaLintCommand.self, SchemaDiffCommand.self, ImportCommand.self,
+    InitCommand.self, SchemaShowCommand.self, SchemaLintCommand.self, SchemaDiffCommand.self, SchemaAdoptCommand.self,
+    ImportCommand.self,
     AddCommand.self, SetCommand.self, DeleteCommand.self, GetCommand.self, ListCommand.self, RemoteAddCommand.self,
     CloneCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self, ConflictsCommand.self,
     VerifyCommand.self, SimulateCommand.self,

@@ -54,6 +54,26 @@ struct SchemaCommandTests {
     #expect(strict.output.contains("attribute_required"))
   }
 
+  @Test("adopt gives an unversioned store its version once, and then it can have a remote")
+  func adopt() throws {
+    let fixture = try CommandFixture()
+    let store = try fixture.library(version: nil)
+    _ = try fixture.add(store, "Shelf", "code=A1")
+    let token = try fixture.write("secret", to: "token")
+    let url = "http://127.0.0.1:1/v1/stores/library"
+    #expect(fixture.run("remote", "add", store, url, "--token-file", token).errors.contains("tombolo schema adopt"))
+    for version in ["one", "", "1.0.0.0", "-1"] {
+      #expect(fixture.run("schema", "adopt", store, "--version", version).status == 64, "\(version)")
+    }
+    #expect(fixture.run("schema", "adopt", store, "--version", "1.0.0").status == 0)
+    #expect(fixture.run("schema", "adopt", store, "--version", "1.0.0").status == 0)
+    #expect(fixture.run("schema", "adopt", store, "--version", "2.0.0").errors.contains("error[schema_version_taken]"))
+    #expect(fixture.run("schema", "show", store).output.contains("\"1.0.0\""))
+    #expect(fixture.run("list", store, "Shelf", "--csv").lines.count == 2)
+    #expect(fixture.run("remote", "add", store, url, "--token-file", token).status == 0)
+    #expect(fixture.run("status", store).output.contains("unsent    1"))
+  }
+
   @Test("diff gives each change its verdict, and refuses with status 1")
   func diff() throws {
     let fixture = try CommandFixture()

@@ -106,6 +106,20 @@ struct SyncCommandTests {
     #expect(behind.errors.contains("does not have yet"), "\(behind.errors)")
   }
 
+  @Test("A server may move while something is unsent; another store may not take its place")
+  func movedServer() throws {
+    let setting = try Setting()
+    _ = try setting.fixture.add(setting.store, "Book", "title=Emma")
+    let other = setting.run(
+      "remote", "add", setting.store, "http://server:1/v1/stores/other", "--token-file", setting.token)
+    #expect(other.errors.contains("error[remote_exists]"))
+    let moved = setting.run(
+      "remote", "add", setting.store, "https://elsewhere/v1/stores/library", "--token-file", setting.token)
+    #expect(moved.status == 0, "\(moved.errors)")
+    #expect(setting.run("remote", "add", setting.store, setting.server.url, "--token-file", setting.token).status == 0)
+    #expect(setting.run("sync", setting.store).output.contains("sent 1 save"))
+  }
+
   @Test("status and log tell what is unsent and what was confirmed")
   func statusAndLog() throws {
     let setting = try Setting()

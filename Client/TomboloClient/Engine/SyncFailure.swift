@@ -1,12 +1,12 @@
-import TomboloProtocol
+package import TomboloProtocol
 
 /// The errors that end a sync, each with what to do about it.
-enum SyncFailure {
-  static func unversioned(_ name: String) -> TomboloError {
+package enum SyncFailure {
+  package static func unversioned(_ name: String) -> TomboloError {
     TomboloError(
       .storeUnversioned, "The store's schema '\(name)' has no version, and an unversioned store never syncs.",
       remedy:
-        "Make two releases: the first declares a VersionedSchema that is exactly what shipped, and nothing else, so that "
+        "For a store at hand: tombolo schema adopt STORE --version 1.0.0. For an app: make two releases: the first declares a VersionedSchema that is exactly what shipped, and nothing else, so that "
         + "every store is adopted as that version; only the second may change the schema.")
   }
 

@@ -47,7 +47,12 @@ package struct RemoteAddCommand: Command {
   package func run(in context: CommandContext) throws {
     let address = try RemoteAddress(url)
     _ = try TokenFile.read(tokenFile)
-    try context.open(store).setRemote(address.text, tokenFile: TokenFile.absolute(tokenFile))
+    let store = try context.open(store)
+    guard store.isVersioned else { throw SyncFailure.unversioned(store.schema.document.name) }
+    // A server may move to another address while something is unsent; another store may not take its place.
+    let known = try store.replicaState().map { try RemoteAddress($0.remoteURL) }
+    let isMoved = known?.store == address.store
+    try store.setRemote(address.text, tokenFile: TokenFile.absolute(tokenFile), isMoved: isMoved)
   }
 }
 

@@ -1,3 +1,4 @@
+import Tombolo
 import TomboloProtocol
 
 /// `tombolo schema show STORE|FILE`
@@ -97,6 +98,42 @@ package struct SchemaDiffCommand: Command {
       if changes.isEmpty { output.line("\(after.title): no difference") }
     }
     if changes.contains(where: { $0.verdict == .refused }) { throw CommandStatus.negative }
+  }
+}
+
+/// `tombolo schema adopt STORE --version V`
+package struct SchemaAdoptCommand: Command {
+  static let version = CommandOption.required(
+    "version", "V", help: "The version that its schema is from now on, as 1.0.0.")
+
+  package static let declaration = CommandDeclaration(
+    "schema adopt", summary: "Give a store without a schema version one, so that it can sync",
+    discussion: "Nothing else changes: the schema stays as it is. A version that was given is never changed.",
+    operands: [Shared.store], options: [version.declaration])
+
+  let store: String
+  let version: SchemaVersion
+
+  package init(_ arguments: ParsedArguments) throws {
+    store = arguments["STORE"]
+    let text = try arguments.value(Self.version)
+    guard let version = SchemaVersion(text) else {
+      throw UsageError("--version takes three numbers such as 1.0.0, not '\(text)'")
+    }
+    self.version = version
+  }
+
+  package func run(in context: CommandContext) throws {
+    var document = try context.open(store, readOnly: true).schema.document
+    if let found = document.version {
+      guard found != version else { return }
+      throw TomboloError(
+        .schemaVersionTaken, "The store at \(store) has version \(found) already.",
+        remedy: "A version is given once; a changed schema gets the next one when the store is opened with it.")
+    }
+    document.version = version
+    try SchemaLint.requireSyncable(document)
+    _ = try Store(.file(path: store), document: document, options: context.storeOptions)
   }
 }
 

@@ -29,8 +29,10 @@ extension Store {
   }
 
   /// Adds or replaces the remote. The first one gives every row its stamp and puts what is there into the outbox.
-  /// - Throws: `store_unversioned`, `history_disabled`, `remote_exists` (another URL, unsent work).
-  package func setRemote(_ url: String, tokenFile: String?) throws {
+  ///
+  /// - Parameter isMoved: whether the URL is the same store's at another address; its epoch tells whether it really is.
+  /// - Throws: `store_unversioned`, `history_disabled`, `remote_exists` (another URL, unsent work, and not moved).
+  package func setRemote(_ url: String, tokenFile: String?, isMoved: Bool = false) throws {
     guard isVersioned else {
       throw TomboloError(
         .storeUnversioned, "The store at \(location) has no schema version, and only versioned stores sync.",
@@ -44,7 +46,7 @@ extension Store {
     try write { connection in
       let book = RemoteBook(connection)
       if let existing = try book.text(.url) {
-        try Self.checkReplacement(of: existing, by: url, connection)
+        if !isMoved { try Self.checkReplacement(of: existing, by: url, connection) }
       } else {
         try Adoption(connection, store: self).run()
       }
