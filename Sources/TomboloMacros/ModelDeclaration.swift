@@ -153,6 +153,22 @@ struct ModelDeclaration {
     }
   }
 
+  /// Whether every initializer assigns the property when the object is whole: then the setter can be called, which keeps
+  /// the other side of a relationship in step at once. An init accessor could not: it has no object yet.
+  func isAssignedLast(_ property: PersistedProperty) -> Bool {
+    guard !designatedInitializers.isEmpty, !isAssignedEarly(property) else { return false }
+    return designatedInitializers.allSatisfy { initializer in
+      guard let body = initializer.body else { return false }
+      return body.statements.contains { statement in
+        // Only at the top level: in a branch it might not be assigned at all.
+        guard let sequence = statement.item.as(SequenceExprSyntax.self) else { return false }
+        let order = AssignmentOrder(viewMode: .sourceAccurate)
+        order.walk(sequence)
+        return order.assigns(property.name)
+      }
+    }
+  }
+
   // MARK: Access
 
   /// The class's access level as generated members have to spell it, with a trailing space; empty for internal.
@@ -194,6 +210,8 @@ private final class AssignmentOrder: SyntaxVisitor {
     if node.calledExpression.trimmedDescription == Self.superInit { names.append(Self.superInit) }
     return .visitChildren
   }
+
+  func assigns(_ name: String) -> Bool { names.contains(name) }
 
   func assigns(_ name: String, beforeAnyOf required: Set<String>) -> Bool {
     guard let first = names.firstIndex(of: name) else { return false }

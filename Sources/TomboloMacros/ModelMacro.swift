@@ -53,7 +53,11 @@ extension ModelMacro: MemberAttributeMacro {
     let plainName = PersistedProperty.plainName(name)
     guard let property = model.stored.first(where: { $0.name == plainName }) else { return [] }
     var arguments = "\"\(model.name)\", \(property.index)"
-    if property.isMadeLate, !model.isAssignedEarly(property) { arguments += ", initializes: false" }
+    let waits =
+      property.isMadeLate
+      ? !model.isAssignedEarly(property)
+      : !property.type.isPlain && !property.hasDefault && model.isAssignedLast(property)
+    if waits { arguments += ", initializes: false" }
     return ["@_PersistedProperty(\(raw: arguments))"]
   }
 }

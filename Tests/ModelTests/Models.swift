@@ -63,8 +63,8 @@ struct Measure: Codable, Hashable {
   var text: String
   var sheet: Sheet
   init(sheet: Sheet, text: String) {
-    self.sheet = sheet
     self.text = text
+    self.sheet = sheet
   }
 }
 

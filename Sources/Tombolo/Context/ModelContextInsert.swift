@@ -33,6 +33,7 @@ extension ModelContext {
       let record = state.record ?? store.makeRecordID()
       state.record = record
       state.link = link
+      state.plan = plan
       state.flags.subtract([.deleted, .stored, .stale, .listed])
       state.flags.insert(.inserted)
       registry[record] = model
@@ -110,7 +111,10 @@ extension ModelContext {
     state.flags.subtract([.listed, .deletePending, .relationsTouched, .stale, .stored])
   }
 
-  func plan(of model: any PersistentModel) -> ModelPlan? { plans.plan(for: type(of: model)) }
+  func plan(of model: any PersistentModel) -> ModelPlan? {
+    let state = model._$state
+    return state.link === link ? state.plan : plans.plan(for: type(of: model))
+  }
 
   /// Throws the first of what could not be thrown where it happened.
   func throwDeferredFault() throws {

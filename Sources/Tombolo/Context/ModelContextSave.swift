@@ -17,11 +17,14 @@ extension ModelContext {
       takeCommitsOfOthers()
       guard hasChanges else { return }
       guard core.configuration.allowsSave else { throw ModelErrors.readOnly(core.configuration.name) }
+      let changes = changedIdentifiers
+      NotificationCenter.default.post(name: Self.willSave, object: self, userInfo: changes)
       let (vanished, outcome) = try inbox.passingOverOwn {
         try store.save(author: author) { writer in try write(to: writer) }
       }
       settle(outcome)
       for model in vanished { becomeDeleted(model) }
+      NotificationCenter.default.post(name: Self.didSave, object: self, userInfo: changes)
     }
   }
 

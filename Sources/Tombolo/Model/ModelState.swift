@@ -28,6 +28,8 @@ public final class _$ModelState: @unchecked Sendable {
   package var record: RecordID?
   package var link: ContextLink?
   package var classDescription: ClassDescription?
+  /// How the class lies in the store of ``link``.
+  package var plan: ModelPlan?
   package var flags: Flags = []
   /// The place in the context's list of pending objects; -1 for none.
   package var pendingIndex = -1
@@ -67,6 +69,7 @@ public final class _$ModelState: @unchecked Sendable {
     record = row.record
     link = row.link
     classDescription = row.plan.description
+    plan = row.plan
     flags = [.stored, .absorbed]
     cells = row.cells
   }

@@ -82,10 +82,11 @@ public final class _$RowReader {
 
   // MARK: Reading anew
 
-  /// Whether a property of an existing object takes the row's value: not where an edit was not saved.
+  /// Whether a property of an existing object takes the row's value: not where an edit was not saved, nor where the row
+  /// says nothing.
   public func _$refreshes(_ property: Int) -> Bool {
-    guard let target else { return true }
-    return !target.changed.contains(property)
+    guard let target, plan.positions.indices.contains(property) else { return true }
+    return plan.positions[property] != nil && !target.changed.contains(property)
   }
   /// Tells observers that a value is about to be another one.
   public func _$willSet<Model: PersistentModel, Value>(_ model: Model, _ path: KeyPath<Model, Value>) {

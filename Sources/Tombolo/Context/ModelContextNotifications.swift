@@ -1,0 +1,40 @@
+public import Foundation
+
+extension ModelContext {
+  /// Posted before a context saves; `userInfo` has the identities by ``NotificationKey``.
+  public static let willSave = Notification.Name("ModelContext.willSave")
+  /// Posted after a context has saved; `userInfo` has the identities by ``NotificationKey``.
+  public static let didSave = Notification.Name("ModelContext.didSave")
+
+  /// The keys of the notifications' `userInfo`; the values are arrays of ``PersistentIdentifier``.
+  public enum NotificationKey: String, Sendable {
+    /// The identities of records that are new.
+    case insertedIdentifiers
+    /// The identities of records that were changed.
+    case updatedIdentifiers
+    /// The identities of records that were deleted by the program; those that delete rules add are not among them.
+    case deletedIdentifiers
+  }
+
+  /// What is pending, as `userInfo` has it.
+  var changedIdentifiers: [AnyHashable: Any] {
+    var inserted: [PersistentIdentifier] = []
+    var updated: [PersistentIdentifier] = []
+    var deleted: [PersistentIdentifier] = []
+    inserted.reserveCapacity(insertedCount)
+    for case let model? in pending {
+      let flags = model._$state.flags
+      if flags.contains(.deletePending) {
+        deleted.append(model.persistentModelID)
+      } else if flags.contains(.inserted) {
+        inserted.append(model.persistentModelID)
+      } else {
+        updated.append(model.persistentModelID)
+      }
+    }
+    return [
+      NotificationKey.insertedIdentifiers.rawValue: inserted, NotificationKey.updatedIdentifiers.rawValue: updated,
+      NotificationKey.deletedIdentifiers.rawValue: deleted,
+    ]
+  }
+}
