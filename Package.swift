@@ -68,6 +68,7 @@ let macroTestSettings: (swift: [SwiftSetting], linker: [LinkerSetting]) = {
     [
       .unsafeFlags(["-L", host, "-Xlinker", "-rpath", "-Xlinker", host]),
       .linkedLibrary("SwiftSyntax"),
+      .linkedLibrary("SwiftSyntaxBuilder"),
       .linkedLibrary("SwiftSyntaxMacros"),
       .linkedLibrary("SwiftSyntaxMacroExpansion"),
       .linkedLibrary("SwiftParser"),

@@ -12,7 +12,7 @@ struct DeleteRuleTests {
     try context.save()
     context.delete(folder)
     try context.save()
-    #expect(notes.allSatisfy(\.isDeleted))
+    #expect(notes.allSatisfy { $0.isDeleted })
     #expect(try context.fetchCount(FetchDescriptor<Note>()) == 0)
   }
 

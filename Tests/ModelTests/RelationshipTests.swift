@@ -130,7 +130,8 @@ struct RelationshipTests {
     context.insert(folder)
     for index in 0..<20 { folder.notes.append(Note(text: "\(index)")) }
     try context.save()
-    let found = try ModelContext(context.container).fetch(FetchDescriptor<Folder>())
+    let other = ModelContext(context.container)
+    let found = try other.fetch(FetchDescriptor<Folder>())
     #expect(found.first?.notes.map(\.text) == (0..<20).map { "\($0)" })
   }
 

@@ -47,9 +47,14 @@ struct ValueTests {
       Date(timeIntervalSince1970: 2_147_483_648), Date(timeIntervalSinceReferenceDate: -63_114_076_800.123),
     ] as [Date])
   func dates(_ date: Date) throws {
-    let found = try saved { $0.date = date }
-    #expect(found.date == date)
-    let context = try #require(found.modelContext)
+    let container = try makeContainer()
+    let first = ModelContext(container)
+    let sample = Sample()
+    sample.date = date
+    first.insert(sample)
+    try first.save()
+    let context = ModelContext(container)
+    #expect(try context.fetch(FetchDescriptor<Sample>()).map(\.date) == [date])
     #expect(try context.fetchCount(FetchDescriptor<Sample>(predicate: #Predicate { $0.date == date })) == 1)
     #expect(try context.fetchCount(FetchDescriptor<Sample>(predicate: #Predicate { $0.date < date })) == 0)
   }
@@ -65,7 +70,7 @@ struct ValueTests {
     #expect(found.words == [])
   }
 
-  @Test("C88: integers are exact to their limits", arguments: [Int64.min, -1, 1 << 53 + 1, Int64.max])
+  @Test("C88: integers are exact to their limits", arguments: [Int64.min, -1, 9_007_199_254_740_993, Int64.max])
   func integers(_ value: Int64) throws {
     let found = try saved {
       $0.int64 = value
@@ -74,7 +79,9 @@ struct ValueTests {
       $0.int32 = .min
     }
     #expect(found.int64 == value)
-    #expect([Int(found.int8), Int(found.int16), Int(found.int32)] == [-128, 32767, Int(Int32.min)])
+    #expect(found.int8 == .min)
+    #expect(found.int16 == .max)
+    #expect(found.int32 == .min)
   }
 
   @Test("C88: an unsigned integer above Int64.max is an error at save")

@@ -12,8 +12,11 @@ extension ModelContext {
 
   func insertReached(_ root: any PersistentModel) {
     var waiting: [any PersistentModel] = [root]
-    // Ends: an object that is in the context is not followed again.
-    while let model = waiting.popLast() {
+    var next = 0
+    // Ends: an object that is in the context is not followed again. In the order of lists, which is that of the rows.
+    while next < waiting.count {
+      let model = waiting[next]
+      next += 1
       let state = model._$state
       if state.link === link {
         if state.flags.contains(.deletePending) { undelete(model) }
