@@ -81,7 +81,9 @@ extension ModelMacro: ExtensionMacro {
         try ExtensionDeclSyntax(
           """
           @available(*, unavailable, message: "\(raw: message)")
-          extension \(type.trimmed): @unchecked Sendable {}
+          extension \(type.trimmed): @unchecked Sendable {
+            // Unavailable: nothing has to be guarded.
+          }
           """))
     }
     return extensions

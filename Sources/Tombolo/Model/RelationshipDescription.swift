@@ -61,16 +61,14 @@ package class RelationshipDescription: @unchecked Sendable {
 }
 
 /// A to-one relationship's slot.
-final class ToOneDescription<Owner: PersistentModel, Value: PersistentModel, Declared>: RelationshipDescription,
-  @unchecked Sendable
-{
+final class ToOne<Owner: PersistentModel, Value: PersistentModel, Form>: RelationshipDescription, @unchecked Sendable {
   // Guarded by being immutable.
   private let slot: ReferenceWritableKeyPath<Owner, Value?>
-  private let declared: KeyPath<Owner, Declared>
+  private let declared: KeyPath<Owner, Form>
 
   init(
     name: String, property: Int, cell: Int, isOptional: Bool, options: _$RelationshipOptions,
-    declared: KeyPath<Owner, Declared>, slot: ReferenceWritableKeyPath<Owner, Value?>
+    declared: KeyPath<Owner, Form>, slot: ReferenceWritableKeyPath<Owner, Value?>
   ) {
     self.slot = slot
     self.declared = declared
@@ -95,15 +93,13 @@ final class ToOneDescription<Owner: PersistentModel, Value: PersistentModel, Dec
 }
 
 /// A to-many relationship's slot.
-final class ToManyDescription<Owner: PersistentModel, Value: PersistentModel, Declared>: RelationshipDescription,
-  @unchecked Sendable
-{
+final class ToMany<Owner: PersistentModel, Value: PersistentModel, Form>: RelationshipDescription, @unchecked Sendable {
   // Guarded by being immutable.
   private let slot: ReferenceWritableKeyPath<Owner, [Value]?>
-  private let declared: KeyPath<Owner, Declared>
+  private let declared: KeyPath<Owner, Form>
 
   init(
-    name: String, property: Int, cell: Int, options: _$RelationshipOptions, declared: KeyPath<Owner, Declared>,
+    name: String, property: Int, cell: Int, options: _$RelationshipOptions, declared: KeyPath<Owner, Form>,
     slot: ReferenceWritableKeyPath<Owner, [Value]?>
   ) {
     self.slot = slot

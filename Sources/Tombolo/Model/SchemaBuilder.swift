@@ -77,7 +77,7 @@ public final class _$SchemaBuilder {
     attribute: _$AttributeOptions = .init(),
     relationship: _$RelationshipOptions = .init()
   ) {
-    let description = ToOneDescription(
+    let description = ToOne(
       name: name, property: properties.count, cell: relationshipCount, isOptional: false, options: relationship,
       declared: declared, slot: slot)
     add(name, path, declared, .relationship(description))
@@ -88,7 +88,7 @@ public final class _$SchemaBuilder {
     slot: ReferenceWritableKeyPath<Owner, Value?>, default: (() -> Value?)? = nil,
     attribute: _$AttributeOptions = .init(), relationship: _$RelationshipOptions = .init()
   ) {
-    let description = ToOneDescription(
+    let description = ToOne(
       name: name, property: properties.count, cell: relationshipCount, isOptional: true, options: relationship,
       declared: declared, slot: slot)
     add(name, path, declared, .relationship(description))
@@ -99,7 +99,7 @@ public final class _$SchemaBuilder {
     slot: ReferenceWritableKeyPath<Owner, [Value]?>, default: (() -> [Value])? = nil,
     attribute: _$AttributeOptions = .init(), relationship: _$RelationshipOptions = .init()
   ) {
-    let description = ToManyDescription(
+    let description = ToMany(
       name: name, property: properties.count, cell: relationshipCount, options: relationship, declared: declared,
       slot: slot)
     add(name, path, declared, .relationship(description))
@@ -110,7 +110,7 @@ public final class _$SchemaBuilder {
     slot: ReferenceWritableKeyPath<Owner, [Value]?>, default: (() -> [Value]?)? = nil,
     attribute: _$AttributeOptions = .init(), relationship: _$RelationshipOptions = .init()
   ) {
-    let description = ToManyDescription(
+    let description = ToMany(
       name: name, property: properties.count, cell: relationshipCount, options: relationship, declared: declared,
       slot: slot)
     add(name, path, declared, .relationship(description))
