@@ -159,17 +159,22 @@ import TomboloSQLite
 
   @Test("what the schema does not know is set aside, counted in the checksum, and lost by no edit of the rest")
   func setsAside() throws {
+    try StoreFixture.run { fixture in try setsAside(fixture) }
+  }
+
+  private func setsAside(_ fixture: StoreFixture) throws {
     var newer = SyncSchema.document
     newer.version = SchemaVersion(1, 1, 0)
     for index in newer.entities.indices where newer.entities[index].name == "Note" {
-      newer.entities[index].attributes.append(SchemaAttribute(name: "more", type: .string, isOptional: true))
+      newer.entities[index].attributes.insert(SchemaAttribute(name: "more", type: .string, isOptional: true), at: 0)
     }
     newer.entities.append(
       SchemaEntity(name: "Unheard", attributes: [SchemaAttribute(name: "x", type: .int64, isOptional: true)]))
     let clock = TestClock()
-    let options = { (seed: UInt64) in Store.Options(clock: clock, randomness: TestRandomness(seed: seed)) }
-    let new = try Store(.memory(name: "new"), document: newer, options: options(1))
-    let old = try Store(.memory(name: "old"), document: SyncSchema.document, options: options(2))
+    let options = Store.Options(clock: clock, randomness: TestRandomness(seed: 99))
+    let new = try Store(.memory(name: "new"), document: newer, options: options)
+    let path = Store.Location.file(path: fixture.path("old.store"))
+    var old = try Store(path, document: SyncSchema.document, options: fixture.options())
     let server = SyncServer(newer, now: clock.milliseconds())
     let pull = { (store: Store) throws -> PullOutcome in
       let state = try #require(try store.replicaState())
@@ -180,9 +185,10 @@ import TomboloSQLite
       try store.markAttempted(upTo: try #require(sets.last).number)
       _ = try store.take(try server.push(sets, from: try #require(try store.replicaState()).replica))
     }
-    for store in [new, old] { try store.setRemote("http://127.0.0.1/v1/stores/test", tokenFile: nil) }
+    try new.setRemote("http://127.0.0.1/v1/stores/test", tokenFile: nil)
+    try old.setRemote("http://127.0.0.1/v1/stores/test", tokenFile: nil)
     let note = try new.insert("Note", ["name": .text("n"), "more": .text("kept")])
-    try new.insert("Unheard", ["x": .integer(1)])
+    let unheard = try new.insert("Unheard", ["x": .integer(1)])
     try push(new)
     #expect(try pull(old) == .applied(records: 1, conflicts: 0, checksum: .equal))
     #expect(try old.checksum() == server.state.checksum)
@@ -192,6 +198,13 @@ import TomboloSQLite
     _ = try pull(new)
     #expect(try new.values("Note", note)?["name"] == .text("edited"))
     #expect(try new.values("Note", note)?["more"] == .text("kept"))
+    // Opened with a schema that knows it, the store shows it.
+    old = try Store(.memory(name: "closed"), document: newer, options: options)
+    old = try Store(path, document: newer, options: fixture.options())
+    #expect(try old.values("Note", note)?["more"] == .text("kept"))
+    #expect(try old.values("Unheard", unheard)?["x"] == .integer(1))
+    #expect(try old.checksum() == server.state.checksum)
+    #expect(try pull(old) == .applied(records: 0, conflicts: 0, checksum: .equal))
   }
 
   @Test("an unversioned store, and one that records no history, never sync")

@@ -46,6 +46,7 @@ package final class Store: Sendable {
   /// - Throws: ``TomboloError``; nothing was written then.
   package convenience init(_ location: Location, document: SchemaDocument, options: Options) throws {
     self.init(location, try StoreOpener(location: location, options: options).open(document), options: options)
+    try adoptSetAside()
     try absorbShellNotes()
   }
 
@@ -53,7 +54,16 @@ package final class Store: Sendable {
   package convenience init(existing path: String, options: Options) throws {
     let location = Location.file(path: path)
     self.init(location, try StoreOpener(location: location, options: options).open(nil), options: options)
+    try adoptSetAside()
     try absorbShellNotes()
+  }
+
+  /// What an earlier schema version set aside takes effect once this one knows it.
+  private func adoptSetAside() throws {
+    guard !options.isReadOnly, try writer.withConnection({ connection, _ in try !Aside(connection).isEmpty }) else {
+      return
+    }
+    try write { connection in try AsideAdoption(connection, schema: schema).run() }
   }
 
   private init(_ location: Location, _ opened: OpenedStore, options: Options) {

@@ -161,12 +161,14 @@ struct PendingQueue {
   /// Changes of pairs, and deletes that took pairs along.
   private(set) var byLink: [LinkKey: [PendingChange]] = [:]
 
-  /// - Parameter wholeUpTo: creates of later saves are left out; nil for none.
+  /// - Parameter wholeUpTo: only unsent saves up to this number have their creates; nil for all.
   init(_ connection: Connection, schema: StoreSchema, wholeUpTo: Int64? = nil) throws {
     try connection.eachRow(
       "SELECT \(PendingSave.columns) FROM _tombolo_save WHERE state IN (1, 2) ORDER BY number"
     ) { saves.append(try PendingSave($0)) }
-    for save in saves { try load(save, connection, schema, isWhole: wholeUpTo.map { save.number <= $0 } ?? true) }
+    for save in saves {
+      try load(save, connection, schema, isWhole: wholeUpTo.map { save.number <= $0 && save.state == .unsent } ?? true)
+    }
   }
 
   private mutating func load(

@@ -11,18 +11,20 @@ extension ReplicaTransaction {
     try stage.add(page)
     try book.set(.epoch, to: page.cursor.epoch.rawValue)
     try noteServerTime(page.serverTime)
-    try keepConflicts(stage, position: page.cursor.position)
     try settle(page)
     let isSnapshot = try book.isSnapshot
     var pulledRecords: Set<RecordID> = []
+    var pulledLinks: [LinkKey: LinkState] = [:]
     try stage.forEach { staged in
       try applyRecords(of: staged)
+      for case .link(let state) in staged.items { pulledLinks[state.link] = state }
+      for case .conflict(let entry) in staged.items { try keep(entry, position: page.cursor.position) }
       if isSnapshot { for item in staged.items { if let id = Self.record(of: item) { pulledRecords.insert(id) } } }
     }
     if isSnapshot { try dropRecords(except: pulledRecords) }
     try relayOpen()
     try settleReferences()
-    try applyLinks(stage, isSnapshot: isSnapshot)
+    try apply(pulledLinks, isSnapshot: isSnapshot)
     for save in queue.saves where save.state == .answered && save.now.isHidden { save.state = .confirmed }
     try writeQueue()
     try moveCursor(to: page, stage)
@@ -172,41 +174,30 @@ extension ReplicaTransaction {
 
   // MARK: Links and entries
 
-  private func applyLinks(_ stage: PageStage, isSnapshot: Bool) throws {
-    var pulled: [LinkKey: LinkState] = [:]
+  private func apply(_ links: [LinkKey: LinkState], isSnapshot: Bool) throws {
+    var pulled = links
     if isSnapshot {
       for plan in schema.linkTables {
         try connection.eachRow("SELECT source, target FROM \(plan.table.quotedIdentifier)") { row in
           guard let source = row.recordID(0), let target = row.recordID(1) else { return }
           let key = LinkKey(relationship: plan.link.key, source: source, target: target)
-          pulled[key] = LinkState(link: key, isPresent: false, stamp: .zero)
+          if pulled[key] == nil { pulled[key] = LinkState(link: key, isPresent: false, stamp: .zero) }
         }
       }
     }
-    var greatest = ClockReading.zero
-    try stage.forEach { page in
-      for case .link(let state) in page.items {
-        pulled[state.link] = state
-        greatest = max(greatest, state.stamp.clock)
-      }
-    }
-    try receive(greatest)
+    try receive(links.values.reduce(.zero) { max($0, $1.stamp.clock) })
     try relayLinks(pulled)
   }
 
-  /// Entries for this replica; one about a value that its author wrote over himself is not kept.
-  private func keepConflicts(_ stage: PageStage, position: FeedPosition) throws {
-    try stage.forEach { page in
-      for case .conflict(let entry) in page.items where try !isOverwritten(entry) {
-        let bytes = FeedItem.conflict(entry).encoded(as: .cbor)
-        try connection.run("INSERT OR IGNORE INTO _tombolo_conflict(id, position, time, body) VALUES (?1, ?2, ?3, ?4)")
-        {
-          $0.bind(entry.id, at: 1)
-          $0.bind(Int64(clamping: position.rawValue), at: 2)
-          $0.bind(Int64(clamping: wall), at: 3)
-          $0.bind(bytes, at: 4)
-        }
-      }
+  /// An entry for this replica; one about a value that its author wrote over himself is not kept.
+  private func keep(_ entry: ConflictEntry, position: FeedPosition) throws {
+    if try isOverwritten(entry) { return }
+    let bytes = FeedItem.conflict(entry).encoded(as: .cbor)
+    try connection.run("INSERT OR IGNORE INTO _tombolo_conflict(id, position, time, body) VALUES (?1, ?2, ?3, ?4)") {
+      $0.bind(entry.id, at: 1)
+      $0.bind(Int64(clamping: position.rawValue), at: 2)
+      $0.bind(Int64(clamping: wall), at: 3)
+      $0.bind(bytes, at: 4)
     }
   }
 

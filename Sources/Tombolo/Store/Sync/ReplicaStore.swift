@@ -84,6 +84,9 @@ extension Store {
   /// Takes the answers to a push: settles, parks, renames, restamps.
   package func take(_ response: PushResponse) throws -> PushOutcome {
     let (outcome, summary) = try write { connection in
+      if let accepted = try PlainAcceptance(connection, wall: options.clock.milliseconds()).take(response) {
+        return (PushOutcome.settled(accepted: accepted, parked: 0), nil as CommitSummary?)
+      }
       let exchange = try ReplicaTransaction(connection, store: self)
       let outcome = try exchange.take(response)
       return (outcome, exchange.summary)

@@ -1,0 +1,51 @@
+import TomboloProtocol
+import TomboloSQLite
+
+/// What was set aside takes effect once the store's schema knows it.
+struct AsideAdoption {
+  private let connection: Connection
+  private let schema: StoreSchema
+  private let rows: ReplicaRows
+  private let aside: Aside
+
+  init(_ connection: Connection, schema: StoreSchema) throws {
+    self.connection = connection
+    self.schema = schema
+    rows = try ReplicaRows(connection, schema: schema, replicas: ReplicaNumbers(connection))
+    aside = Aside(connection)
+  }
+
+  func run() throws {
+    var appeared: Set<RecordID> = []
+    for state in try aside.states() {
+      guard let plan = schema.entity(state.entity), let entity = rows.merge.entity(state.entity) else { continue }
+      let known = state.fields.filter { field in entity.field(field.name)?.admits(field.value) ?? false }
+      let old = try rows.row(plan, state.id)
+      // A field waits for its record, which a pending delete may hide.
+      guard try aside.holdsWhole(state.id) || old != nil && !known.isEmpty else { continue }
+      var image = old.map(rows.image) ?? RecordImage(entity: state.entity, incarnation: state.incarnation, fields: [:])
+      for field in known { image.fields[field.name] = FieldMerge.Version(value: field.value, stamp: field.stamp) }
+      try rows.write(try rows.project(image, plan, state.id), state.id, replacing: old)
+      if old == nil { appeared.insert(state.id) }
+      let unknown = state.fields.filter { field in !known.contains { $0.name == field.name } }
+      try aside.forget(state.fields.map(\.name), of: state.id)
+      try aside.keep(unknown, of: state)
+    }
+    try show(appeared)
+  }
+
+  /// References to records that came with the schema.
+  private func show(_ records: Set<RecordID>) throws {
+    var holders: [RecordID: EntityPlan] = [:]
+    for id in records {
+      try connection.eachRow("SELECT record, entity FROM _tombolo_hidden WHERE target = ?1", { $0.bind(id, at: 1) }) {
+        row in
+        if let holder = row.recordID(0), let entity = schema.entity(row.string(1)) { holders[holder] = entity }
+      }
+    }
+    for (id, entity) in holders {
+      guard let old = try rows.row(entity, id) else { continue }
+      try rows.write(try rows.project(rows.image(old), old.entity, id), id, replacing: old)
+    }
+  }
+}
