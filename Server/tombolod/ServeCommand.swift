@@ -37,7 +37,7 @@ enum ServeCommand {
       listener.stop()
       throw error
     }
-    FileHandle.standardError.write(Data("tombolod: listening on \(address.text)\n".utf8))
+    FileHandle.standardOutput.write(Data("tombolod: listening on \(address.text)\n".utf8))
     var received: Int32 = 0
     sigwait(&signals, &received)
     listener.stop()
