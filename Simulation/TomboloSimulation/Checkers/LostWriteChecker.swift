@@ -8,6 +8,17 @@ struct LostWriteChecker {
   let roles: SchemaRoles
   let ledger: WireLedger
   private let entries: [ConflictEntry]
+  /// The machine behind each replica id: a restored one has several.
+  private let machines: [ReplicaID: String]
+  /// The greatest stamp with which a machine wrote a field: what it wrote over its own value is nobody's conflict.
+  private var own: [Author: Stamp] = [:]
+
+  private struct Author: Hashable {
+    var record: RecordID
+    var field: String
+    var machine: String
+  }
+
   /// Writes that a later accepted one names as its base: (record, field, clock, replica).
   private var seen: Set<Write> = []
   /// Writes that an entry calls lost, or that had the field of an entry about the whole record.
@@ -36,7 +47,8 @@ struct LostWriteChecker {
     var replica: ReplicaID
   }
 
-  init(roles: SchemaRoles, ledger: WireLedger, entries: [ConflictEntry]) {
+  init(roles: SchemaRoles, ledger: WireLedger, entries: [ConflictEntry], machines: [ReplicaID: String]) {
+    self.machines = machines
     self.roles = roles
     self.ledger = ledger
     self.entries = entries
@@ -63,7 +75,10 @@ struct LostWriteChecker {
         switch change {
         case .update(let update):
           let record = ledger.resolve(update.id)
+          let machine = machines[accepted.changeSet.stamp.replica, default: ""]
           for field in update.writes {
+            let author = Author(record: record, field: field.name, machine: machine)
+            own[author] = max(own[author, default: .zero], accepted.changeSet.stamp)
             var base = field.base
             var steps = 0
             while let next = bases[write(record, field.name, base)], steps <= bases.count {
@@ -174,6 +189,8 @@ struct LostWriteChecker {
 
   /// Whether somebody who had seen the value wrote after it, or an entry is about it.
   private func isExplained(_ record: RecordID, _ field: String, _ value: Value, _ stamp: Stamp) -> Bool {
+    let author = Author(record: record, field: field, machine: machines[stamp.replica, default: ""])
+    if own[author, default: .zero] > stamp { return true }
     let equal = equals[Content(record: record, field: field, value: value), default: []].map(\.stamp)
     return ([stamp] + equal).contains { stamp in
       let own = write(record, field, stamp)

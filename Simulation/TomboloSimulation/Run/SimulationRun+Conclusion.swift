@@ -81,7 +81,7 @@ extension SimulationRun {
     try checkPromises()
     try ExactlyOnceChecker(roles: roles, ledger: ledger).check(content)
     let entries = try replicas.flatMap { try $0.store?.conflicts() ?? [] }
-    try LostWriteChecker(roles: roles, ledger: ledger, entries: entries).check(content)
+    try LostWriteChecker(roles: roles, ledger: ledger, entries: entries, machines: machines).check(content)
   }
 
   /// Every save that was confirmed to a person, and not lost with the power before it was sent, was answered by the server.

@@ -76,6 +76,7 @@ extension SimulationRun {
     guard let roles, let store = replica.store, let content = try replica.content() else { return }
     try AtomicityChecker(roles: roles).check(content, on: replica.name)
     guard let state = try store.replicaState() else { return }
+    machines[state.replica] = replica.name
     replica.memory.contents[ReplicaMemory.StateKey(state)] = content.digest
     try replica.memory.identify(as: state.replica) { try store.outbox(recordsMax: Int.max, bytesMax: Int.max) }
     // Until an answer to all of it has come with a complete pull, a replica may hold a key twice or show a cycle.

@@ -19,6 +19,8 @@ final class SimulationRun {
   var trace: SimulationTrace
   var ledger = WireLedger()
   var counts: [String: Int] = [:]
+  /// The machine behind each replica id that was seen.
+  var machines: [ReplicaID: String] = [:]
   /// Saves that are still to be made.
   var savesLeft: Int
   /// Nil until a replica was opened.
