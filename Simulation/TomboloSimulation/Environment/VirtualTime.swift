@@ -22,14 +22,18 @@ package final class VirtualTime: Sendable {
 package final class SkewedClock: WallClock {
   private let time: VirtualTime
   private let skew: Atomic<Int64>
+  /// Milliseconds from one reading to the next: a coarse clock makes replicas meet in one reading.
+  private let step: UInt64
 
-  package init(_ time: VirtualTime, skewMilliseconds: Int64) {
+  package init(_ time: VirtualTime, skewMilliseconds: Int64, stepMilliseconds: UInt64 = 1) {
     self.time = time
+    step = max(1, stepMilliseconds)
     skew = Atomic(skewMilliseconds)
   }
 
   package func milliseconds() -> UInt64 {
-    UInt64(max(0, Int64(time.milliseconds) + skew.load(ordering: .relaxed)))
+    let exact = UInt64(max(0, Int64(time.milliseconds) + skew.load(ordering: .relaxed)))
+    return exact / step * step
   }
 
   package func setSkew(milliseconds: Int64) { skew.store(milliseconds, ordering: .relaxed) }

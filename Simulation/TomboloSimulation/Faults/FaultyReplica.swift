@@ -83,7 +83,6 @@ extension PlantedFault {
     var rules = MergeRules()
     switch self {
     case .mergeWithoutTieBreak: rules.tieBreakByReplica = false
-    case .mergeWithoutIdentity: rules.savesHaveIdentity = false
     case .mergeWithoutIntegrity: rules.checksIntegrity = false
     case .mergeDeletesBlindly: rules.deleteSeesWrites = false
     case .mergeForgetsTheDead: rules.tombstonesMerge = false

@@ -2,8 +2,6 @@
 public enum PlantedFault: String, Sendable, Hashable, CaseIterable {
   /// The server lets the later arrival win where clocks are equal and replicas differ.
   case mergeWithoutTieBreak = "merge-without-tie-break"
-  /// The server forgets which saves it took.
-  case mergeWithoutIdentity = "merge-without-identity"
   /// The server does not check unique keys, delete rules, one-to-one claims and cycles.
   case mergeWithoutIntegrity = "merge-without-integrity"
   /// The server takes every delete as having seen everything.

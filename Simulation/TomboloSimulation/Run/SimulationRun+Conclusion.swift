@@ -80,6 +80,7 @@ extension SimulationRun {
     try IntegrityChecker(roles: roles).check(content, on: auditor.name)
     try checkPromises()
     try ExactlyOnceChecker(roles: roles, ledger: ledger).check(content)
+    try OrderChecker(roles: roles, ledger: ledger).check(content)
     let entries = try replicas.flatMap { try $0.store?.conflicts() ?? [] }
     try LostWriteChecker(roles: roles, ledger: ledger, entries: entries, machines: machines).check(content)
   }

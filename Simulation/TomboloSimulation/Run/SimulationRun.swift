@@ -26,6 +26,8 @@ final class SimulationRun {
   /// Nil until a replica was opened.
   var roles: SchemaRoles?
   let engineOptions: SyncEngine.Options
+  /// Milliseconds between two readings of the replicas' clocks.
+  private let clockStep: UInt64
   private static let disks = Atomic<UInt64>(0)
   /// 2023-11-14, 22:13:20 UTC.
   private static let startMilliseconds: UInt64 = 1_700_000_000_000
@@ -45,6 +47,7 @@ final class SimulationRun {
     options.limits.pageItemsMax = generator.pick([2, 7, 50, 5_000]) ?? 50
     options.limits.recordsMax = generator.pick([1, 4, 20, 5_000]) ?? 20
     engineOptions = options
+    clockStep = configuration.hasSkew ? generator.pick([1, 1, 2_000]) ?? 1 : 1
     let serverClock = SkewedClock(time, skewMilliseconds: 0)
     server = try SimulatedServer(
       disk: try Self.disk(time, clock: serverClock, &generator), clock: serverClock,
@@ -57,7 +60,7 @@ final class SimulationRun {
   func makeReplica(_ name: String) throws -> SimulatedReplica {
     let skews: [Int64] = [0, 0, 0, -5_000, 120, 250, -70_000, 20_000, 600_000]
     let skew = configuration.hasSkew ? generator.pick(skews) ?? 0 : 0
-    let clock = SkewedClock(time, skewMilliseconds: skew)
+    let clock = SkewedClock(time, skewMilliseconds: skew, stepMilliseconds: clockStep)
     return SimulatedReplica(
       name: name, disk: try Self.disk(time, clock: clock, &generator), clock: clock,
       randomness: SeededRandomness(generator.fork()), document: document, token: server.token,

@@ -1,0 +1,78 @@
+import Tombolo
+import TomboloProtocol
+
+/// I6: what stands is a function of the accepted writes alone, whatever the order in which they arrived: the greatest
+/// stamp, the greatest or smallest value, the first writer's value.
+///
+/// Records that a unite or a second life touched are left out: there the order of arrival may show (merge.md).
+struct OrderChecker {
+  let roles: SchemaRoles
+  let ledger: WireLedger
+
+  private struct Field: Hashable {
+    var record: RecordID
+    var name: String
+  }
+
+  private struct Version {
+    var value: Value
+    var stamp: Stamp
+  }
+
+  func check(_ content: StoreContent) throws {
+    var versions: [Field: [Version]] = [:]
+    var creations: [RecordID: Int] = [:]
+    for accepted in ledger.accepted.values {
+      let stamp = accepted.changeSet.stamp
+      for change in accepted.changeSet.changes {
+        switch change {
+        case .create(let create):
+          creations[create.id, default: 0] += 1
+          for field in create.fields where field.isAssigned {
+            versions[Field(record: create.id, name: field.name), default: []]
+              .append(Version(value: field.value, stamp: stamp))
+          }
+        case .update(let update):
+          for field in update.writes {
+            versions[Field(record: update.id, name: field.name), default: []]
+              .append(Version(value: field.value, stamp: stamp))
+          }
+        case .delete, .link: break
+        }
+      }
+    }
+    let united = Set(ledger.survivors.keys).union(ledger.survivors.values)
+    for record in content.records where !united.contains(record.id) && creations[record.id] == 1 {
+      guard let entity = roles.entity(record.entity) else { continue }
+      for column in entity.plan.columns {
+        guard case .attribute(let attribute) = column.kind,
+          let written = versions[Field(record: record.id, name: column.property)],
+          let expected = Self.standing(of: written, attribute)
+        else { continue }
+        if record.values[column.position] != expected {
+          throw SimulationFailure(
+            .determinism,
+            "\(record.entity) \(record.id.short).\(column.property) is \(record.values[column.position].traceText); "
+              + "the accepted writes give \(expected.traceText), in whatever order they came")
+        }
+      }
+    }
+  }
+
+  /// Nil where this checker has no opinion.
+  private static func standing(of versions: [Version], _ attribute: SchemaAttribute) -> Value? {
+    switch attribute.merge {
+    case .counter: return nil
+    case .lastWriter: return versions.max { $0.stamp < $1.stamp }?.value
+    case .firstWriter: return versions.min { $0.stamp < $1.stamp }?.value
+    case .max, .min:
+      let isMax = attribute.merge == .max
+      let values = versions.map(\.value)
+      guard !values.contains(.null) else { return nil }
+      return values.max { a, b in
+        let isLess = FieldMerge.isLess(a, b, of: attribute.type)
+        return isMax ? isLess : FieldMerge.isLess(b, a, of: attribute.type)
+      }
+    }
+  }
+}
