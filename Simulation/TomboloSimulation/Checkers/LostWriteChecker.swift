@@ -51,8 +51,13 @@ struct LostWriteChecker {
     self.machines = machines
     self.roles = roles
     self.ledger = ledger
-    self.entries = entries
-    for entry in entries {
+    // A replica does not keep an entry about a value that its own person wrote over; equal values of others go with it.
+    self.entries =
+      entries
+      + ledger.delivered.filter { entry in
+        entry.standing.map { machines[$0.stamp.replica] == machines[entry.replica] } ?? false
+      }
+    for entry in self.entries {
       let record = ledger.resolve(entry.record)
       mentioned.insert(record)
       if let field = entry.field {

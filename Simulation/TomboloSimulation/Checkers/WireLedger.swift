@@ -19,6 +19,8 @@ struct WireLedger {
   private(set) var heardOf: Set<SaveID> = []
   /// Whether the place in ``order`` is the position in the server's feed; not where a first answer never left the server.
   private(set) var knowsPositions = true
+  /// Entries that were delivered, whether or not the replica kept them.
+  private(set) var delivered: [ConflictEntry] = []
   /// Records that were merged into others.
   private(set) var survivors: [RecordID: RecordID] = [:]
 
@@ -80,8 +82,13 @@ struct WireLedger {
 
   mutating func take(_ page: Page) {
     if !page.hasMore, page.cursor.position.rawValue != UInt64(order.count) { knowsPositions = false }
-    for case .tombstone(let tombstone) in page.items {
-      if let survivor = tombstone.survivor { survivors[tombstone.id] = survivor.id }
+    for item in page.items {
+      switch item {
+      case .tombstone(let tombstone):
+        if let survivor = tombstone.survivor { survivors[tombstone.id] = survivor.id }
+      case .conflict(let entry): delivered.append(entry)
+      case .record, .link: break
+      }
     }
   }
 

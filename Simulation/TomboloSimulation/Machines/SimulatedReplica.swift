@@ -101,9 +101,10 @@ struct ReplicaMemory {
   mutating func identify(as id: ReplicaID, outbox: () throws -> [ChangeSet]) rethrows {
     guard replica != id else { return }
     if replica != nil {
-      promised.formUnion(confirmed.values)
       sentUpTo = .none
-      confirmed = Dictionary(try outbox().map { ($0.number, $0.id) }, uniquingKeysWith: { first, _ in first })
+      let unsent = Dictionary(try outbox().map { ($0.number, $0.id) }, uniquingKeysWith: { first, _ in first })
+      promised.formUnion(Set(confirmed.values).subtracting(unsent.values))
+      confirmed = unsent
     }
     replica = id
   }

@@ -10,9 +10,13 @@ struct OperationGenerator {
   /// Updates that may be taken back later: record, property, value before.
   private var reversible: [(entity: EntityPlan, id: RecordID, values: [String: Value])] = []
   private static let reversibleMax = 32
-  private static let recordsMax = 60
+  /// Few records make replicas meet in them.
+  let recordsMax: Int
 
-  init(roles: SchemaRoles, mix: SimulationMix, clock: any WallClock, generator: SeededGenerator) {
+  init(
+    roles: SchemaRoles, mix: SimulationMix, recordsMax: Int, clock: any WallClock, generator: SeededGenerator
+  ) {
+    self.recordsMax = recordsMax
     self.roles = roles
     self.mix = mix
     self.clock = clock
@@ -40,7 +44,7 @@ struct OperationGenerator {
     on content: StoreContent, touched: inout Set<RecordID>, makeID: () -> RecordID
   ) -> Operation? {
     let dice = generator.below(100)
-    let isFull = content.records.count >= Self.recordsMax
+    let isFull = content.records.count >= recordsMax
     if content.records.isEmpty || dice < 30 && !isFull { return insert(on: content, touched: &touched, id: makeID()) }
     if dice >= 72, dice < 84, mix.contains(.deletes) { return delete(on: content, touched: &touched) }
     if dice >= 84, mix.contains(.links), let operation = link(on: content, touched: touched) { return operation }

@@ -14,7 +14,8 @@ extension SimulationRun {
     let roles = self.roles ?? SchemaRoles(store.schema)
     self.roles = roles
     if replica.person == nil {
-      replica.person = OperationGenerator(roles: roles, mix: mix, clock: replica.clock, generator: generator.fork())
+      replica.person = OperationGenerator(
+        roles: roles, mix: mix, recordsMax: recordsMax, clock: replica.clock, generator: generator.fork())
     }
     try observe(replica)
   }

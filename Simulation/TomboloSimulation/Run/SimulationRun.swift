@@ -26,6 +26,8 @@ final class SimulationRun {
   /// Nil until a replica was opened.
   var roles: SchemaRoles?
   let engineOptions: SyncEngine.Options
+  /// Records beyond which no person makes new ones.
+  let recordsMax: Int
   /// Milliseconds between two readings of the replicas' clocks.
   private let clockStep: UInt64
   private static let disks = Atomic<UInt64>(0)
@@ -47,6 +49,7 @@ final class SimulationRun {
     options.limits.pageItemsMax = generator.pick([2, 7, 50, 5_000]) ?? 50
     options.limits.recordsMax = generator.pick([1, 4, 20, 5_000]) ?? 20
     engineOptions = options
+    recordsMax = generator.pick([8, 20, 60]) ?? 60
     clockStep = configuration.hasSkew ? generator.pick([1, 1, 2_000]) ?? 1 : 1
     let serverClock = SkewedClock(time, skewMilliseconds: 0)
     server = try SimulatedServer(
