@@ -82,10 +82,8 @@ extension PlantedFault {
   var mergeRules: MergeRules {
     var rules = MergeRules()
     switch self {
-    case .mergeWithoutTieBreak: rules.tieBreakByReplica = false
     case .mergeWithoutIntegrity: rules.checksIntegrity = false
     case .mergeDeletesBlindly: rules.deleteSeesWrites = false
-    case .mergeForgetsTheDead: rules.tombstonesMerge = false
     default: break
     }
     return rules

@@ -1,13 +1,9 @@
 /// A defect that a run can be given on purpose. A run that stays green with one of these proves that its checkers sleep.
 public enum PlantedFault: String, Sendable, Hashable, CaseIterable {
-  /// The server lets the later arrival win where clocks are equal and replicas differ.
-  case mergeWithoutTieBreak = "merge-without-tie-break"
   /// The server does not check unique keys, delete rules, one-to-one claims and cycles.
   case mergeWithoutIntegrity = "merge-without-integrity"
   /// The server takes every delete as having seen everything.
   case mergeDeletesBlindly = "merge-deletes-blindly"
-  /// The server drops writes to dead records.
-  case mergeForgetsTheDead = "merge-forgets-the-dead"
   /// The server answers before its disk has what it took: every sync is a lie.
   case serverAnswersBeforeCommit = "server-answers-before-commit"
   /// A replica moves its cursor although the page's items were not stored.
