@@ -25,6 +25,10 @@ struct BookkeepingChecker {
         )
       }
     }
+    if let known = memory.replica, known != state.replica, memory.sentUpTo > .none {
+      throw SimulationFailure(
+        .bookkeeping, "\(replica.name) sent saves as \(known) and calls itself \(state.replica) after the crash")
+    }
     let key = ReplicaMemory.StateKey(state)
     if let expected = memory.contents[key] {
       if expected != content.digest {

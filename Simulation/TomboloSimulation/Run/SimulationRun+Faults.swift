@@ -47,7 +47,14 @@ extension SimulationRun {
 
   /// Saves that were never sent may be lost with the power; nobody was promised more.
   private func forgetLost(_ replica: SimulatedReplica) throws {
-    guard let state = try replica.store?.replicaState() else { return }
+    guard let store = replica.store, let state = try store.replicaState() else { return }
+    if let known = replica.memory.replica, known != state.replica {
+      // A new id that no request had carried is lost with the saves that were made under it.
+      let unsent = try store.outbox(recordsMax: Int.max, bytesMax: Int.max)
+      replica.memory.confirmed = Dictionary(unsent.map { ($0.number, $0.id) }, uniquingKeysWith: { first, _ in first })
+      replica.memory.replica = state.replica
+      return
+    }
     let lost = replica.memory.confirmed.keys.filter { $0 > state.highestSave }
     for number in lost { replica.memory.confirmed[number] = nil }
     if !lost.isEmpty { note("\(replica.name) has lost \(lost.count) saves that were never sent") }

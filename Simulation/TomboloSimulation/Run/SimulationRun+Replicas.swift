@@ -24,7 +24,7 @@ extension SimulationRun {
 
   func edit(_ index: Int) throws {
     guard isEditing else { return }
-    schedule(.edit(replica: index), in: generator.within(20...1_500))
+    schedule(.edit(replica: index), in: generator.within(20...4_000))
     let replica = replicas[index]
     guard let store = replica.store, let content = try replica.content(), var person = replica.person else { return }
     let operations = person.save(on: content) { store.makeRecordID() }

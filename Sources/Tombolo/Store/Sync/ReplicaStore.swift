@@ -121,9 +121,10 @@ extension Store {
     }
   }
 
-  /// Takes a new replica id, after the server was asked which of the unsent saves it knows.
+  /// Takes a new replica id, after the server was asked which of the unsent saves it knows. It is on the disk before a
+  /// request can carry it: saves that were marked before are not marked, and synced, again.
   package func takeNewReplicaID(known: [SaveID: Stamp]) throws {
-    try write { connection in
+    try writeDurably { connection in
       try ReplicaTransaction(connection, store: self).takeNewReplicaID(
         ReplicaID(options.randomness.next()), known: known)
     }
