@@ -12,7 +12,7 @@ enum HelpText {
     """
 
   static let serve = """
-    usage: tombolod serve --data DIR [--listen HOST:PORT] [--port-file FILE] [--threads N] [--verbose]
+    usage: tombolod serve --data DIR [--listen HOST:PORT] [--port-file FILE] [--threads N] [--verbose] [LIMITS]
 
     Serves the stores in DIR, which is made if it does not exist, until SIGTERM or SIGINT; requests under way are
     finished first. One process serves a directory.
@@ -22,6 +22,15 @@ enum HelpText {
       --port-file FILE      writes the port there, whole, once it listens
       --threads N           threads for connections, 1 to 64 (default 2)
       --verbose             a line about each request on standard error
+
+    Limits; a client learns of each from the error that names it, and adapts:
+      --request-bytes N     a request's body (default 8 MiB)
+      --push-records N      changes in one push (default 5000)
+      --record-bytes N      one record's values (default 1 MiB)
+      --page-records N      items in one page of a pull (default 5000)
+      --page-bytes N        values in one page (default 4 MiB)
+      --wait-seconds N      how long a pull may wait for news (default 55)
+      --stores N            stores of this server (default 1000)
     """
 
   static let token = """

@@ -8,7 +8,9 @@ enum ServeCommand {
   private static let openFilesWanted: rlim_t = 65_536
 
   static func run(_ words: [String]) throws -> Int32 {
-    let arguments = try Arguments(words, options: ["data", "listen", "port-file", "threads"], flags: ["verbose"])
+    let arguments = try Arguments(
+      words, options: Set(["data", "listen", "port-file", "threads"] + LimitOption.all.map(\.name)),
+      flags: ["verbose"])
     if arguments.asksForHelp {
       print(HelpText.serve)
       return 0
@@ -22,6 +24,7 @@ enum ServeCommand {
     raiseOpenFilesLimit()
 
     var options = ServiceOptions(clock: SystemClock(), randomness: SystemRandomness())
+    for option in LimitOption.all { try option.apply(arguments, to: &options.limits) }
     options.log = { line in FileHandle.standardError.write(Data("tombolod: \(line)\n".utf8)) }
     try Service.makeDirectory(directory)
     let lock = try DirectoryLock(directory: directory)

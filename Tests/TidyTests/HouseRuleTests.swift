@@ -106,6 +106,12 @@ struct HouseRuleTests {
         guard words.contains(where: { code.hasPrefix($0) }), !code.contains("_$") else { continue }
         var above = index - 1
         while above >= 0, file.lines[above].trimmingCharacters(in: .whitespaces).hasPrefix("@") { above -= 1 }
+        // An attribute may take several lines: the documentation stands above its first.
+        if above >= 0, file.lines[above].hasSuffix(")") {
+          while above > 0, !file.lines[above].hasPrefix("@") { above -= 1 }
+          above -= 1
+          while above >= 0, file.lines[above].hasPrefix("@") { above -= 1 }
+        }
         let isDocumented = above >= 0 && file.lines[above].trimmingCharacters(in: .whitespaces).hasPrefix("///")
         if !isDocumented { found.append("\(file.path): \(code)") }
       }
