@@ -40,6 +40,22 @@ struct ImportTests {
     #expect(list(fixture, store).split(separator: "\n").count == 2)
   }
 
+  @Test("Without a key, a unique value that the store has is known; one that the file has twice is a bad line")
+  func uniqueValues() throws {
+    let fixture = try CommandFixture()
+    let store = try fixture.library()
+    _ = try fixture.add(store, "Shelf", "code=1")
+    let known = try fixture.write("code\n1\n2\n3\n", to: "known.csv")
+    let result = fixture.run("import", store, known, "--entity", "Shelf")
+    #expect(result.output == "Shelf: 2 new, 1 known\n", "\(result.errors)")
+    #expect(list(fixture, store, "Shelf", "code").split(separator: "\n").count == 3)
+    let twice = try fixture.write("code\n7\n8\n7\n", to: "twice.csv")
+    let refused = fixture.run("import", store, twice, "--entity", "Shelf")
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("twice.csv:4:1: Shelf.code must be unique, and line 2 has the same value"))
+    #expect(list(fixture, store, "Shelf", "code").split(separator: "\n").count == 3)
+  }
+
   @Test("The key may be named by its column")
   func keyByColumn() throws {
     let fixture = try CommandFixture()

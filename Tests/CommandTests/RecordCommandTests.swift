@@ -106,10 +106,13 @@ struct RecordCommandTests {
     let ambiguous = fixture.run("get", store, "Shelf", String(first.prefix(4)))
     #expect(ambiguous.errors.contains("error[ambiguous]"))
     #expect(ambiguous.errors.contains(first))
-    for text in ["ffffffff", "not-hex", "", "0123456789abcdef0123456789abcdef0"] {
+    for text in ["ffffffff", "not-hex", "0123456789abcdef0123456789abcdef0"] {
       #expect(fixture.run("get", store, "Shelf", text).errors.contains("error[unknown_record]"), "\(text)")
     }
     #expect(fixture.run("get", store, "Book", first).errors.contains("error[unknown_record]"))
+    // What an unset variable of a script leaves.
+    #expect(fixture.run("get", store, "Shelf", "").status == 64)
+    #expect(fixture.run("init", "", "--schema", "x.json").errors.contains("STORE is empty"))
   }
 
   @Test("An unknown entity is named with the nearest one")

@@ -107,7 +107,7 @@ struct HouseRuleTests {
         var above = index - 1
         while above >= 0, file.lines[above].trimmingCharacters(in: .whitespaces).hasPrefix("@") { above -= 1 }
         // An attribute may take several lines: the documentation stands above its first.
-        if above >= 0, file.lines[above].hasSuffix(")") {
+        if above >= 0, file.lines[above].hasSuffix(")"), !file.lines[above].contains("///") {
           while above > 0, !file.lines[above].hasPrefix("@") { above -= 1 }
           above -= 1
           while above >= 0, file.lines[above].hasPrefix("@") { above -= 1 }

@@ -61,6 +61,8 @@ package struct ParsedArguments: Sendable {
     var words = words[...]
     for operand in declared {
       guard let first = words.first else { throw failure("\(operand.name) is missing: \(operand.help)") }
+      // An empty path is what an unset variable of a script leaves; SQLite would open a store that nobody finds again.
+      guard !first.isEmpty else { throw failure("\(operand.name) is empty: \(operand.help)") }
       switch operand.arity {
       case .one:
         operands[operand.name] = [first]

@@ -75,11 +75,14 @@ package struct ImportCommand: Command {
       file: file)
     let bad = try badFile.map { try BadLineFile(path: $0, header: header.raw) }
     do {
-      let result = try store.save { writer in
+      var (result, outcome) = try store.save { writer in
         var importer = try Importer(plan: plan, writer: writer, context: context, makeID: store.makeRecordID)
         try read(reader, into: &importer, bad: bad, size: Int(clamping: size), output: context.output)
         return importer.result
-      }.result
+      }
+      // A unique value that a stored record has already: the line changed that record.
+      result.inserted -= outcome.merged.count
+      result.updated += outcome.merged.count
       try bad?.commit()
       context.output.endProgress()
       report(result, plan, to: context.output)

@@ -34,6 +34,8 @@ struct Importer {
   let makeID: () -> RecordID
   private var keyIndex: KeyIndex?
   private var linkIndexes: [KeyIndex]
+  /// For each unique constraint that the file fills: on which line each value stood.
+  private var uniqueLines: [(key: UniquePlan, lines: [[Value]: Int])]
   private var deferred: [Deferred] = []
   private(set) var result = Result()
 
@@ -43,6 +45,10 @@ struct Importer {
     self.context = context
     self.makeID = makeID
     keyIndex = try plan.key.map { try KeyIndex(plan.entity, plan.mappings[$0].column, on: writer.connection) }
+    let filled = Set(plan.mappings.map(\.column.position))
+    let keyed = plan.key.map { [plan.mappings[$0].column.position] }
+    uniqueLines = plan.entity.uniqueKeys
+      .filter { $0.columns != keyed && $0.columns.allSatisfy(filled.contains) }.map { ($0, [:]) }
     linkIndexes = try plan.links.map { try KeyIndex($0.destination, $0.key, on: writer.connection) }
   }
 
@@ -68,6 +74,7 @@ struct Importer {
       case .later(let value): later.append((index, value))
       }
     }
+    try checkUnique(values, record)
     let id = try store(values, record)
     for (index, value) in later {
       deferred.append(
@@ -89,6 +96,22 @@ struct Importer {
   }
 
   // MARK: Parts
+
+  /// Two lines of one file with one unique value would become one record, and one of them would be lost.
+  private mutating func checkUnique(_ values: [String: Value], _ record: CSVReader.Record) throws {
+    for index in uniqueLines.indices {
+      let columns = uniqueLines[index].key.columns.map { plan.entity.columns[$0].property }
+      let key = columns.map { KeyIndex.key(values[$0] ?? .null) }
+      if key.contains(.null) { continue }
+      if let line = uniqueLines[index].lines[key] {
+        let names = columns.map { "\(plan.entity.name).\($0)" }.joined(separator: " and ")
+        throw BadLine(
+          line: record.line, column: 1, reason: "\(names) must be unique, and line \(line) has the same value",
+          raw: record.raw)
+      }
+      uniqueLines[index].lines[key] = record.line
+    }
+  }
 
   private mutating func store(_ values: [String: Value], _ record: CSVReader.Record) throws -> RecordID {
     var values = values

@@ -41,7 +41,8 @@ struct KeyIndex {
     }
   }
 
-  private static func key(_ value: Value) -> Value {
+  /// The value in the form that is equal exactly where the store holds two values for one.
+  static func key(_ value: Value) -> Value {
     guard case .text(let text) = value, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return value }
     return .text(text.precomposedStringWithCanonicalMapping)
   }

@@ -6,14 +6,14 @@ extension ValueRules {
   /// - Throws: ``TomboloError`` with ``ErrorCode/invalidText`` where the text cannot be read as the type, and what
   ///   ``normalized(_:as:named:)`` throws.
   package static func value(parsing text: String, as type: AttributeType, named name: String) throws -> Value {
-    guard let value = try unchecked(text, as: type) else {
+    guard let value = try unchecked(text, as: type, named: name) else {
       throw TomboloError(
         .invalidText, "A text for \(name) cannot be read as \(type.rawValue).", remedy: "Write \(type.inputForm).")
     }
     return try normalized(value, as: type, named: name)
   }
 
-  private static func unchecked(_ text: String, as type: AttributeType) throws -> Value? {
+  private static func unchecked(_ text: String, as type: AttributeType, named name: String) throws -> Value? {
     switch type {
     case .bool: return bool(text).map { .integer($0 ? 1 : 0) }
     case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64:
@@ -21,7 +21,7 @@ extension ValueRules {
       let digits = text.utf8.first == 0x2D ? text.utf8.dropFirst() : text.utf8[...]
       guard !digits.isEmpty, digits.count < 40, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
       throw TomboloError(
-        .integerOutOfRange, "A whole number does not fit 64 bits with a sign.",
+        .integerOutOfRange, "A number for \(name) does not fit 64 bits with a sign.",
         remedy: "Keep such numbers as decimal or string.")
     case .float, .double:
       switch text.lowercased() {
