@@ -63,6 +63,8 @@ public final class ModelContext {
       if isMain { Task { @MainActor in link.context?.takeCommitsOfOthers() } }
     }
     link.context = self
+    // What others commit from now on is news.
+    if case .file = store.location { knownDataVersion = try? store.dataVersion() }
   }
 
   deinit {

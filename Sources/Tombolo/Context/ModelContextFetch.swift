@@ -18,7 +18,8 @@ extension ModelContext {
       try noticeOtherProcesses()
       let plan = try plans.requirePlan(for: Model.self)
       guard descriptor.includePendingChanges, hasPending(of: Model.self, descriptor) else {
-        return try stored(descriptor, plan, limit: descriptor.fetchLimit, offset: descriptor.fetchOffset)
+        return try stored(
+          descriptor, plan, limit: Self.limit(descriptor.fetchLimit), offset: descriptor.fetchOffset)
       }
       return try merged(descriptor, plan)
     }
@@ -32,6 +33,7 @@ extension ModelContext {
       takeCommitsOfOthers()
       let plan = try plans.requirePlan(for: Model.self)
       if descriptor.includePendingChanges, hasPending(of: Model.self, descriptor) {
+        try noticeOtherProcesses()
         return try merged(descriptor, plan).count
       }
       return try store.read { connection in
@@ -39,7 +41,7 @@ extension ModelContext {
           predicate: descriptor.predicate, limit: Self.limit(descriptor.fetchLimit), offset: descriptor.fetchOffset,
           entity: plan.entity, schema: store.schema, maps: plans.maps,
           textForms: TextForms(of: store.schema, on: connection))
-        if descriptor.fetchLimit == 0 { return 0 }
+        if Self.limit(descriptor.fetchLimit) == 0 { return 0 }
         return try FetchPlan.translatingErrors {
           let statement = try query.statement(query.countStatement, on: connection)
           defer { statement.reset() }
@@ -63,10 +65,11 @@ extension ModelContext {
       {
         return try fetch(descriptor).map(\.persistentModelID)
       }
-      if descriptor.fetchLimit == 0 { return [] }
+      let limit = Self.limit(descriptor.fetchLimit)
+      if limit == 0 { return [] }
       return try store.read { connection in
         let query = try FetchPlan(
-          predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
+          predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: limit,
           offset: descriptor.fetchOffset, entity: plan.entity, schema: store.schema, maps: plans.maps,
           textForms: TextForms(of: store.schema, on: connection))
         return try FetchPlan.translatingErrors {
@@ -105,18 +108,22 @@ extension ModelContext {
     registry[identifier.record] as? Model
   }
 
-  /// The object of a record, fetched if need be.
+  /// The object of a record, fetched if need be. Where there is no such record, or it cannot be read, the answer is a
+  /// deleted object with the model's default values; ``existingModel(for:)`` answers nil, or throws, instead.
   ///
-  /// - Precondition: the record exists. ``existingModel(for:)`` answers nil instead.
+  /// - Precondition: the identity is one of a model of the container's schema.
   public func model(for identifier: PersistentIdentifier) -> any PersistentModel {
-    let found: (any PersistentModel)?
-    do { found = try use { try object(identifier.record, plans.plan(named: identifier.entityName)) } } catch {
-      found = nil
+    use {
+      takeCommitsOfOthers()
+      if let known = registry[identifier.record] { return known }
+      let plan = plans.plan(named: identifier.entityName)
+      if let found = try? object(identifier.record, plan) { return found }
+      guard let plan, let stands = DeletedPlaceholder.make(plan.description.type, identifier.record) else {
+        preconditionFailure(
+          "No object can be made for \(identifier.entityName): name its model in ModelContainer(for:).")
+      }
+      return stands
     }
-    guard let found else {
-      preconditionFailure("There is no record \(identifier): use existingModel(for:), which answers nil.")
-    }
-    return found
   }
 
   /// The object of a record, fetched if need be; nil if there is none. Beyond SwiftData.

@@ -33,7 +33,8 @@ extension ModelContext {
         deferredFaults.append(ModelErrors.notInSchema(type(of: model)))
         continue
       }
-      let record = state.record ?? store.makeRecordID()
+      // An object that a unique key has united with another names that one's record.
+      let record = state.record.flatMap { registry[$0] == nil ? $0 : nil } ?? store.makeRecordID()
       state.record = record
       state.link = link
       state.plan = plan

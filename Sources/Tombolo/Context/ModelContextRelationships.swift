@@ -13,7 +13,10 @@ extension ModelContext {
         switch state.cells[relationship.cell].content {
         case .loaded: return
         case .identifier(let target):
-          relationship.setOne(model, try object(target, plans.plan(for: relationship.destination)))
+          let found = try object(target, plans.plan(for: relationship.destination))
+          // A required reference has to show something, also where the rule `noAction` let its record go.
+          relationship.setOne(
+            model, found ?? (relationship.isOptional ? nil : DeletedPlaceholder.make(relationship.destination, target)))
         case .unloaded where relationship.isToMany:
           relationship.setMany(model, try members(relationship, of: model, plan, record))
           loadedSlots.append((model, relationship))

@@ -66,6 +66,7 @@ extension ModelContext {
       source.point(at: model, plan)
       if try !writer.update(plan.entity, state.recordID(), changed: columns, from: source) { vanished.append(model) }
     }
+    try writePartings(to: writer)
     try writeLinks(to: writer)
     for case let model? in pending where model._$state.flags.contains(.deletePending) {
       if let plan = plan(of: model) { try writer.delete(plan.entity, model._$state.recordID()) }
@@ -73,14 +74,35 @@ extension ModelContext {
     return vanished
   }
 
+  /// References that objects about to be deleted were given or have lost before: a rule follows what is written.
+  private func writePartings(to writer: StoreWriter) throws {
+    for case let model? in pending {
+      let state = model._$state
+      guard state.flags.contains(.deletePending), state.flags.contains(.listed), let plan = plan(of: model) else {
+        continue
+      }
+      var columns = ColumnSet()
+      for relationship in plan.description.relationships where relationship.isOptional {
+        guard state.changed.contains(relationship.property), let position = plan.positions[relationship.property]
+        else { continue }
+        columns.insert(position)
+      }
+      if columns.isEmpty { continue }
+      forgetLostTargets(model, plan)
+      source.point(at: model, plan)
+      try writer.update(plan.entity, state.recordID(), changed: columns, from: source)
+    }
+  }
+
   private func writeLinks(to writer: StoreWriter) throws {
-    for model in touched where model._$state.link === link && !model._$state.flags.contains(.deletePending) {
+    for model in touched where model._$state.link === link {
       guard let plan = plan(of: model) else { continue }
       let state = model._$state
       for (relationship, linkPlan) in plan.links {
         let cell = state.cells[relationship.cell]
         for member in cell.removed { try writer.unlink(linkPlan, state.recordID(), member._$state.recordID()) }
-        for member in cell.added where member._$state.link === link {
+        for member in cell.added
+        where member._$state.link === link && !state.flags.contains(.deletePending) {
           try writer.link(linkPlan, state.recordID(), member._$state.recordID())
         }
       }
@@ -154,9 +176,11 @@ extension ModelContext {
       registry[stands] = model
       return
     }
-    // The record has its object already: this one is another name for it, outside the context.
+    // The record has its object already: this one keeps its values, and is a deleted one.
+    for index in state.cells.indices { state.cells[index].content = .loaded }
     state.link = nil
-    state.flags.remove(.stored)
+    state.flags.subtract([.stored, .stale])
+    state.flags.insert(.deleted)
   }
 
   /// The record is gone: the object keeps its values, and leaves the context.
@@ -169,8 +193,15 @@ extension ModelContext {
         changedCount -= 1
       }
     }
-    // What was not resolved cannot be any more.
-    for index in state.cells.indices { state.cells[index].content = .loaded }
+    // What was not resolved cannot be any more, unless the object is at hand.
+    if !state.cells.isEmpty {
+      for relationship in state.description(of: model).relationships {
+        if case .identifier(let target) = state.cells[relationship.cell].content, let known = registry[target] {
+          relationship.setOne(model, known)
+        }
+        state.cells[relationship.cell].content = .loaded
+      }
+    }
     detach(model)
     state.flags.insert(.deleted)
   }

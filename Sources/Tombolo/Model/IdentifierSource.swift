@@ -13,11 +13,11 @@ public func _$makeUUID() -> UUID { UUID(IdentifierSource.next()) }
 
 /// The value of a slot that must have one.
 ///
-/// - Precondition: the record that a required relationship names exists, and the object's context lives.
+/// - Precondition: there is one. A required relationship gets an object that says it is deleted, where its record is gone.
 public func _$resolved<Value>(_ slot: Value?, _ property: String) -> Value {
   guard let slot else {
     preconditionFailure(
-      "\(property) has no value: its record is not in the store, or the object's context is gone. Declare it optional.")
+      "\(property) has no value, and none can be made up for its type. Declare it optional.")
   }
   return slot
 }

@@ -23,6 +23,8 @@ public final class _$ModelState: @unchecked Sendable {
     package static let relationsTouched = Flags(rawValue: 64)
     /// The record is in the store.
     package static let stored = Flags(rawValue: 128)
+    /// Made to learn which properties a key path reads: see ``KeyPathProbe``.
+    package static let probe = Flags(rawValue: 256)
   }
 
   package var record: RecordID?

@@ -40,14 +40,33 @@ extension _$ModelState {
     refreshIfStale(model)
     if let relationship = description(of: model).relationship(at: property) {
       RelationshipMaintenance.ensureLoaded(model, relationship)
+      if !relationship.isToMany { settleTarget(model, relationship) }
     }
     register(model, path)
+  }
+
+  /// A to-one that `noAction` let lead to a deleted record reads as nil; one that must have an object gets one.
+  private func settleTarget(_ model: some PersistentModel, _ relationship: RelationshipDescription) {
+    if flags.contains(.probe) { return KeyPathProbe.extend(model, relationship) }
+    if !relationship.isOptional {
+      if relationship.one(model) == nil {
+        relationship.setOne(model, DeletedPlaceholder.make(relationship.destination, nil))
+      }
+      return
+    }
+    guard flags.contains(.stored), relationship.inverse?.options.deleteRule == .noAction,
+      relationship.one(model)?._$state.flags.contains(.deleted) == true
+    else { return }
+    relationship.clear(model)
   }
 
   private func register<Model: PersistentModel, Value>(_ model: Model, _ path: KeyPath<Model, Value>) {
     let registrar: ObservationRegistrar
     if let existing = self.registrar {
       registrar = existing
+    } else if flags.contains(.probe) {
+      KeyPathProbe.note(path)
+      return
     } else {
       registrar = ObservationRegistrar()
       self.registrar = registrar

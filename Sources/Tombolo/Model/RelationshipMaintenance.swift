@@ -128,6 +128,11 @@ package struct RelationshipMaintenance {
     _ model: any PersistentModel, _ relationship: RelationshipDescription, _ target: any PersistentModel
   ) {
     prepare(target)
+    if let own = model._$state.link?.context, let other = target._$state.link?.context, own !== other {
+      // The next save refuses it; the other context's object stays as it is.
+      own.deferredFaults.append(ModelErrors.otherContext(type(of: target)))
+      return
+    }
     if let inverse = relationship.inverse {
       if inverse.isToMany {
         add(target, inverse, model)
@@ -152,6 +157,7 @@ package struct RelationshipMaintenance {
     _ model: any PersistentModel, _ relationship: RelationshipDescription, _ target: any PersistentModel
   ) {
     guard let inverse = relationship.inverse else { return }
+    if let own = model._$state.link?.context, let other = target._$state.link?.context, own !== other { return }
     drop(target, inverse, model)
   }
 

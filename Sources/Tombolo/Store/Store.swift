@@ -60,9 +60,11 @@ package final class Store: Sendable {
 
   /// What an earlier schema version set aside takes effect once this one knows it.
   private func adoptSetAside() throws {
-    guard !options.isReadOnly, try writer.withConnection({ connection, _ in try !Aside(connection).isEmpty }) else {
-      return
+    if options.isReadOnly { return }
+    let isEmpty = try translatingErrors {
+      try writer.withConnection { connection, _ in try Aside(connection).isEmpty }
     }
+    if isEmpty { return }
     try write { connection in try AsideAdoption(connection, schema: schema).run() }
   }
 

@@ -183,11 +183,13 @@ package final class StoreWriter {
 
   /// The very entity of a record that is at least an `entity`; nil if there is no such record.
   func concreteEntity(of entity: EntityPlan, _ id: RecordID) throws -> EntityPlan? {
-    try connection.firstRow(entity.selectKind, { $0.bind(id, at: 1) }) { row in
-      guard entity.hasEntityColumn else { return entity }
-      let name = row.string(0)
-      return entity.concreteNames.contains(name) ? schema.entity(name) : nil
-    } ?? nil
+    let statement = try statements.question(.init(kind: .kind, entity: entity.index)) { entity.selectKind }
+    statement.bind(id, at: 1)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    guard entity.hasEntityColumn else { return entity }
+    let name = statement.string(0)
+    return entity.concreteNames.contains(name) ? schema.entity(name) : nil
   }
 
   // MARK: Checks of values

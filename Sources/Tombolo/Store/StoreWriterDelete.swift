@@ -19,10 +19,8 @@ extension StoreWriter {
   /// - Throws: `delete_denied` naming the relationship; `required_reference` where nullify meets a required reference.
   @discardableResult
   package func delete(_ entity: EntityPlan, _ id: RecordID) throws -> Bool {
-    guard let concrete = try concreteEntity(of: entity, id) else { return false }
-    var work = [(concrete, id)]
-    try removeAll(&work, root: id)
-    return true
+    var work = [(entity, id)]
+    return try removeAll(&work, root: id) > 0
   }
 
   /// Applies the delete rules for a record whose row is gone already.
@@ -32,14 +30,28 @@ extension StoreWriter {
     try removeAll(&work, root: id)
   }
 
-  private func removeAll(_ work: inout [(EntityPlan, RecordID)], root: RecordID) throws {
+  /// - Returns: how many there were.
+  @discardableResult
+  private func removeAll(_ work: inout [(EntityPlan, RecordID)], root: RecordID) throws -> Int {
+    var count = 0
     // Ends: a record that was deleted is not found again, so each turn deletes one or takes one from the list.
     while let (next, id) = work.popLast() {
-      guard let concrete = try concreteEntity(of: next, id) else { continue }
-      try followOwnReferences(concrete, id, partners: &work)
-      try removeRow(concrete, id, root: root)
+      guard let concrete = next.hasEntityColumn ? try concreteEntity(of: next, id) : next,
+        let row = try wholeRow(of: concrete, id)
+      else { continue }
+      try followOwnReferences(concrete, row.values, partners: &work)
+      try removeRow(concrete, id, root: root, row: row)
       try settlePartners(of: concrete, id, partners: &work)
+      count += 1
     }
+    return count
+  }
+
+  /// A row's stamps and every column.
+  private typealias WholeRow = (stamps: [UInt8]?, values: [Value])
+
+  private func wholeRow(of entity: EntityPlan, _ id: RecordID) throws -> WholeRow? {
+    try oldValues(try statements.update(entity, entity.allColumns).select, id, count: entity.columns.count)
   }
 
   private func settlePartners(
@@ -54,8 +66,14 @@ extension StoreWriter {
 
   /// Removes the row alone, and records it with its image.
   func removeRow(_ entity: EntityPlan, _ id: RecordID, root: RecordID) throws {
-    if let recorder = try recording() { try recorder.delete(entity, id, try image(of: entity, id, root: root)) }
-    try connection.run(entity.deleteRow) { $0.bind(id, at: 1) }
+    try removeRow(entity, id, root: root, row: try wholeRow(of: entity, id))
+  }
+
+  private func removeRow(_ entity: EntityPlan, _ id: RecordID, root: RecordID, row: WholeRow?) throws {
+    if let recorder = try recording() { try recorder.delete(entity, id, try image(of: entity, id, row, root: root)) }
+    let delete = try statements.question(.init(kind: .delete, entity: entity.index)) { entity.deleteRow }
+    delete.bind(id, at: 1)
+    try delete.run()
     // Only a store with a remote hides references.
     if recorder?.stamp != nil {
       try connection.run("DELETE FROM _tombolo_hidden WHERE record = ?1") { $0.bind(id, at: 1) }
@@ -63,21 +81,25 @@ extension StoreWriter {
     outcome.deleted.append((entity.name, id))
   }
 
-  private func image(of entity: EntityPlan, _ id: RecordID, root: RecordID) throws -> ChangeDetail.DeleteDetail {
+  private func image(
+    of entity: EntityPlan, _ id: RecordID, _ row: WholeRow?, root: RecordID
+  ) throws -> ChangeDetail.DeleteDetail {
     var detail = ChangeDetail.DeleteDetail(root: root, incarnation: nil, values: [:], stamps: nil, links: [])
-    let pair = try statements.update(entity, entity.allColumns)
-    if let row = try oldValues(pair.select, id, count: entity.columns.count) {
+    if let row {
       detail.stamps = row.stamps
+      detail.values.reserveCapacity(entity.columns.count)
       for (column, value) in zip(entity.columns, row.values) { detail.values[column.number] = value }
     }
     for plan in schema.neighbours(of: entity).links {
-      try connection.eachRow(
-        "SELECT source, target, _tombolo_stamps FROM \(plan.table.quotedIdentifier) WHERE \(plan.ownColumn) = ?1",
-        { $0.bind(id, at: 1) }
-      ) { row in
-        guard let source = row.recordID(0), let target = row.recordID(1) else { return }
+      let row = try statements.question(.init(kind: .pairs, column: plan.isSource ? 0 : 1, table: plan.table)) {
+        "SELECT source, target, _tombolo_stamps FROM \(plan.table.quotedIdentifier) WHERE \(plan.ownColumn) = ?1"
+      }
+      row.bind(id, at: 1)
+      defer { row.reset() }
+      while try row.step() {
+        guard let source = row.recordID(0), let target = row.recordID(1) else { continue }
         let key = LinkKey(relationship: plan.link.key, source: source, target: target)
-        if detail.links.contains(where: { $0.link == key }) { return }
+        if detail.links.contains(where: { $0.link == key }) { continue }
         detail.links.append(ChangeDetail.Pair(link: key, stamp: row.isNull(2) ? nil : row.bytes(2)))
       }
     }
@@ -94,17 +116,12 @@ extension StoreWriter {
   }
 
   private func followOwnReferences(
-    _ entity: EntityPlan, _ id: RecordID, partners: inout [(EntityPlan, RecordID)]
+    _ entity: EntityPlan, _ values: [Value], partners: inout [(EntityPlan, RecordID)]
   ) throws {
     for column in entity.columns {
       guard case .reference(let reference) = column.kind, reference.ownRule == .cascade || reference.ownRule == .deny,
-        let destination = schema.entity(reference.destination)
+        let destination = schema.entity(reference.destination), let target = values[column.position].reference
       else { continue }
-      let sql =
-        "SELECT \(column.column.quotedIdentifier) FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1"
-      guard let target = try connection.firstRow(sql, { $0.bind(id, at: 1) }, { $0.recordID(0) }) ?? nil else {
-        continue
-      }
       if reference.ownRule == .cascade {
         partners.append((destination, target))
       } else {
@@ -139,13 +156,16 @@ extension StoreWriter {
 
   /// The records whose reference names `target`.
   func holders(_ holder: EntityPlan, _ column: ColumnPlan, of target: RecordID) throws -> [(EntityPlan, RecordID)] {
-    let kind = holder.hasEntityColumn ? "_tombolo_entity" : "NULL"
+    let row = try statements.question(.init(kind: .holders, entity: holder.index, column: column.position)) {
+      let kind = holder.hasEntityColumn ? "_tombolo_entity" : "NULL"
+      let (table, name) = (holder.table.quotedIdentifier, column.column.quotedIdentifier)
+      return "SELECT _tombolo_id, \(kind) FROM \(table) WHERE \(name) = ?1"
+    }
     var found: [(EntityPlan, RecordID)] = []
-    try connection.eachRow(
-      "SELECT _tombolo_id, \(kind) FROM \(holder.table.quotedIdentifier) WHERE \(column.column.quotedIdentifier) = ?1",
-      { $0.bind(target, at: 1) }
-    ) { row in
-      guard let id = row.recordID(0) else { return }
+    row.bind(target, at: 1)
+    defer { row.reset() }
+    while try row.step() {
+      guard let id = row.recordID(0) else { continue }
       found.append(((holder.hasEntityColumn ? schema.entity(row.string(1)) : nil) ?? holder, id))
     }
     return found
@@ -159,19 +179,23 @@ extension StoreWriter {
   private func settle(
     _ plan: LinkPlan, own: RecordID, deleted: EntityPlan, partners: inout [(EntityPlan, RecordID)]
   ) throws {
-    let table = plan.table.quotedIdentifier
+    let row = try statements.question(.init(kind: .others, column: plan.isSource ? 0 : 1, table: plan.table)) {
+      "SELECT \(plan.otherColumn) FROM \(plan.table.quotedIdentifier) WHERE \(plan.ownColumn) = ?1"
+    }
     var others: [RecordID] = []
-    try connection.eachRow(
-      "SELECT \(plan.otherColumn) FROM \(table) WHERE \(plan.ownColumn) = ?1", { $0.bind(own, at: 1) }
-    ) { row in
+    row.bind(own, at: 1)
+    while try row.step() {
       if let other = row.recordID(0) { others.append(other) }
     }
+    row.reset()
     if others.isEmpty { return }
     if plan.deleteRule == .deny {
       finalChecks.append(.noPair(plan, own, deleted: deleted))
       return
     }
-    try connection.run("DELETE FROM \(table) WHERE \(plan.ownColumn) = ?1") { $0.bind(own, at: 1) }
+    try connection.run("DELETE FROM \(plan.table.quotedIdentifier) WHERE \(plan.ownColumn) = ?1") {
+      $0.bind(own, at: 1)
+    }
     guard let destination = schema.entity(plan.destination) else { return }
     for other in others {
       if plan.deleteRule == .cascade { partners.append((destination, other)) }

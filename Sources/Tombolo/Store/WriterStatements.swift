@@ -9,6 +9,19 @@ final class WriterStatements {
   private var inserts: [Statement?] = []
   private var updates: [UpdateKey: UpdateStatements] = [:]
   private var lastUpdate: (key: UpdateKey, statements: UpdateStatements)?
+  private var questions: [Question: Statement] = [:]
+
+  /// What a delete asks, once for each record. Its text is put together once.
+  struct Question: Hashable {
+    enum Kind { case kind, delete, holders, pairs, others }
+    var kind: Kind
+    /// The entity's index, where one is asked about.
+    var entity = 0
+    /// The column's position; for a table of pairs, 0 on its source's side and 1 on the other.
+    var column = 0
+    /// A table of pairs.
+    var table = ""
+  }
 
   private struct UpdateKey: Hashable {
     var entity: Int
@@ -33,6 +46,15 @@ final class WriterStatements {
     inserts.removeAll()
     updates.removeAll()
     lastUpdate = nil
+    questions.removeAll()
+  }
+
+  func question(_ question: Question, _ text: () -> String) throws -> Statement {
+    if let statement = questions[question], !statement.isBusy { return statement }
+    let statement = try connection.prepare(text())
+    if questions.count >= 500 { questions.removeAll() }
+    questions[question] = statement
+    return statement
   }
 
   /// Takes save, position, entity, record, kind and detail of a change.

@@ -13,6 +13,12 @@ enum QueryFailure {
     TomboloError(.unsupportedSort, "A fetch cannot be sorted by \(construct).", remedy: remedy)
   }
 
+  /// A key path's description without the addresses of accessors.
+  static func readable(_ keyPath: String) -> String {
+    keyPath.split(separator: " ", omittingEmptySubsequences: false).filter { !$0.hasPrefix("0x") }
+      .joined(separator: " ").replacing("<computed (", with: "<a computed property (")
+  }
+
   static func tooComplex(_ what: String) -> TomboloError {
     TomboloError(
       .limitExceeded, "The predicate is too complex: \(what).",

@@ -18,10 +18,11 @@ struct SortPath: Sendable {
     // The key path `\Book.author?.name` is not equal to one put together of its steps, but is described alike.
     let text = "\(path)"
     guard let rest = Self.suffix(of: text, root: type(of: path).rootType),
-      let found = try Self.search(rest, entity: entity, map: map, in: compiler, path: path, references: [])
+      let found = try Self.parts(rest, entity: entity, map: map, in: compiler, path: path)
     else {
       throw QueryFailure.unsupportedSort(
-        "\(text)", instead: "Sort by a stored attribute, of the model or of a model that a to-one relationship names.")
+        QueryFailure.readable(text),
+        instead: "Sort by a stored attribute, of the model or of a model that a to-one relationship names.")
     }
     self = found
   }
@@ -31,6 +32,65 @@ struct SortPath: Sendable {
     self.attribute = attribute
     self.form = form
   }
+
+  private static func parts(
+    _ rest: Substring, entity: EntityPlan, map: KeyPathMap, in compiler: QueryCompiler, path: AnyKeyPath
+  ) throws -> SortPath? {
+    guard let model = map.model as? any PersistentModel.Type else {
+      return try search(rest, entity: entity, map: map, in: compiler, path: path, references: [])
+    }
+    // One step that is no persisted property is a computed one, which is not run to find that out.
+    let count = stepCount(rest)
+    guard count > 1, let steps = KeyPathProbe.steps(of: path, in: model), !steps.isEmpty else { return nil }
+    var (entity, map) = (entity, map)
+    var references: [String] = []
+    for (index, step) in steps.enumerated() {
+      guard let name = map.name(of: step) else { return nil }
+      if let column = entity.column(name), case .attribute(let attribute) = column.kind {
+        // At most one step beyond the attribute: its raw value, or its rank.
+        let beyond = count - index - 1
+        guard index == steps.count - 1, beyond == 0 || beyond == 1,
+          let form = form(beyond, of: attribute, property: step, path: path)
+        else { return nil }
+        return SortPath(references: references, attribute: name, form: form)
+      }
+      guard let destination = destination(of: name, in: entity) else { return nil }
+      (entity, map) = try compiler.plan(of: destination)
+      references.append(name)
+    }
+    return nil
+  }
+
+  /// How many properties a key path's description names.
+  private static func stepCount(_ rest: Substring) -> Int {
+    var depth = 0
+    var count = 0
+    for character in rest {
+      switch character {
+      case "<", "(", "[": depth += 1
+      case ">", ")", "]": depth -= 1
+      case "." where depth == 0: count += 1
+      default: break
+      }
+    }
+    return count
+  }
+
+  private static func form(
+    _ beyond: Int, of attribute: SchemaAttribute, property: AnyKeyPath, path: AnyKeyPath
+  ) -> Form? {
+    if attribute.type == .codable { return nil }
+    let value = bare(type(of: property).valueType)
+    let end = bare(type(of: path).valueType)
+    if beyond == 0 { return value == end ? .plain : nil }
+    if end == TextRank.self { return .localizedStandard }
+    if value == Bool.self { return end == bare(type(of: \Bool._$rank).valueType) ? .plain : nil }
+    // An enum is stored as its raw value.
+    guard let raw = value as? any RawRepresentable.Type else { return nil }
+    return rawType(of: raw) == ObjectIdentifier(end) ? .plain : nil
+  }
+
+  private static func bare(_ type: any Any.Type) -> any Any.Type { (type as? any OptionalType.Type)?.wrapped ?? type }
 
   private static func search(
     _ rest: Substring, entity: EntityPlan, map: KeyPathMap, in compiler: QueryCompiler, path: AnyKeyPath,

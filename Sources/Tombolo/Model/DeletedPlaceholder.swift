@@ -1,0 +1,71 @@
+import Synchronization
+import TomboloProtocol
+import TomboloSQLite
+
+/// An object for a record that is not there: deleted, in no context, with the declared default values.
+///
+/// It stands where the language demands an object and nothing can be thrown: the value of a required relationship whose
+/// record is gone, and the answer of ``ModelContext/model(for:)``. It is made of a row of constants, as any fetched object
+/// is made of its row.
+enum DeletedPlaceholder {
+  private static let plans = Mutex<[ObjectIdentifier: ModelPlan]>([:])
+
+  /// Nil where a property has a type of which no value can be made up.
+  static func make(_ type: any PersistentModel.Type, _ record: RecordID?) -> (any PersistentModel)? {
+    guard let plan = plan(of: type), let connection = try? Connection(path: ":memory:") else { return nil }
+    for unknown in ["{}", "[]", "\"\"", "0"] {
+      guard let made = try? object(type, plan, record, on: connection, unknown: unknown) else { continue }
+      let state = made._$state
+      state.link = nil
+      state.plan = nil
+      state.flags = [.absorbed, .deleted]
+      for index in state.cells.indices { state.cells[index].content = .loaded }
+      return made
+    }
+    return nil
+  }
+
+  private static func plan(of type: any PersistentModel.Type) -> ModelPlan? {
+    if let known = plans.withLock({ $0[ObjectIdentifier(type)] }) { return known }
+    let schema = Schema([type])
+    guard schema.faults.isEmpty else { return nil }
+    let made = ModelPlans(schema.descriptions, StoreSchema(document: schema.document)).plan(for: type)
+    plans.withLock { $0[ObjectIdentifier(type)] = made }
+    return made
+  }
+
+  private static func object(
+    _ type: any PersistentModel.Type, _ plan: ModelPlan, _ record: RecordID?, on connection: Connection,
+    unknown: String
+  ) throws -> any PersistentModel {
+    let properties = plan.description.properties
+    let places = (["NULL"] + properties.indices.map { "?\($0 + 1)" }).joined(separator: ", ")
+    let statement = try connection.prepare("SELECT \(places)", persistent: false)
+    for (index, property) in properties.enumerated() {
+      statement.bind(constant(property, unknown: unknown), at: Int32(index + 1))
+    }
+    defer { statement.reset() }
+    _ = try statement.step()
+    let reader = _$RowReader(
+      statement: statement, first: 1, plan: plan, link: ContextLink(storeIdentifier: ""))
+    reader.record = record ?? IdentifierSource.next()
+    return try type.init(_$row: reader)
+  }
+
+  private static func constant(_ property: ClassDescription.Property, unknown: String) -> Value {
+    guard case .attribute(let attribute) = property.kind else { return .null }
+    if case .constant(let value) = attribute.defaultValue { return value }
+    if attribute.isOptional { return .null }
+    if let value = attribute.cases.first { return value }
+    switch attribute.type {
+    case .bool, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64: return .integer(0)
+    case .float, .double, .date: return .real(0)
+    case .decimal: return .text("0")
+    case .string: return .text("")
+    case .url: return .text("about:blank")
+    case .uuid: return .blob([UInt8](repeating: 0, count: 16))
+    case .data: return .blob([])
+    case .codable: return .text(unknown)
+    }
+  }
+}
