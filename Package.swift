@@ -151,6 +151,9 @@ let package = Package(
       "CommandTests",
       uses: ["TomboloCommand", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("SimulationTests", uses: ["TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
+    tests(
+      "ScenarioTests",
+      uses: ["TomboloSimulation", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("EndToEndTests", uses: ["TomboloCommand", "tombolod"]),
     tests("TidyTests", uses: []),
   ],

@@ -9,7 +9,7 @@ package enum CommandRunner {
     ImportCommand.self,
     AddCommand.self, SetCommand.self, DeleteCommand.self, GetCommand.self, ListCommand.self, RemoteAddCommand.self,
     CloneCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self, ConflictsCommand.self,
-    VerifyCommand.self, SimulateCommand.self,
+    ParkedCommand.self, VerifyCommand.self, SimulateCommand.self,
   ]
 
   /// Status of a command that was called wrongly (sysexits.h, `EX_USAGE`).

@@ -133,6 +133,19 @@ final class ScriptedStore: ReplicaStoring {
   }
 
   func parkedSaves() throws -> [ParkedSave] { shared.withLock { $0.parked } }
+
+  func cancelOut() throws {}
+
+  func takenNumbers(from first: SaveNumber, upTo end: SaveNumber) throws -> [ChangeSet] {
+    shared.withLock { shared in
+      shared.parked.map(\.changeSet).filter { $0.number >= first && $0.number < end }.sorted { $0.number < $1.number }
+        .map { set in
+          var placeholder = set
+          placeholder.changes = []
+          return placeholder
+        }
+    }
+  }
 }
 
 /// Random bits that are always the same, so that a wait is known beforehand.

@@ -7,13 +7,14 @@ package import TomboloProtocol
 package protocol ReplicaStoring: Sendable {
   var document: SchemaDocument { get }
   func replicaState() throws -> ReplicaState?
+  func cancelOut() throws
   func outbox(recordsMax: Int, bytesMax: Int) throws -> [ChangeSet]
   func markAttempted(upTo number: SaveNumber) throws
   func take(_ response: PushResponse) throws -> PushOutcome
   func take(_ page: Page) throws -> PullOutcome
   func beginSnapshot() throws
   func takeNewReplicaID(known: [SaveID: Stamp]) throws
-  func parkedSaves() throws -> [ParkedSave]
+  func takenNumbers(from first: SaveNumber, upTo end: SaveNumber) throws -> [ChangeSet]
 }
 
 extension Store: ReplicaStoring {

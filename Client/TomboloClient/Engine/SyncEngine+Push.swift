@@ -118,9 +118,7 @@ extension SyncEngine {
     guard let first = try store.outbox(recordsMax: 1, bytesMax: 1).first else { return try take(.pull) }
     // The server took saves that this file does not know of: it was restored from an older copy.
     guard expected < first.number else { return try changeIdentity() }
-    let parked = try store.parkedSaves().map(\.changeSet)
-      .filter { $0.number >= expected && $0.number < first.number }
-      .sorted { $0.number < $1.number }
+    let parked = try store.takenNumbers(from: expected, upTo: first.number)
     // Saves that were parked here never reached the server; their numbers are filled, so that the queue goes on.
     guard parked.count == Int(clamping: first.number.rawValue - expected.rawValue) else { throw SyncFailure.lostSaves }
     guard idlePushes < options.idlePushesMax else {
@@ -129,11 +127,7 @@ extension SyncEngine {
     idlePushes += 1
     return try take(
       .fillGap(
-        parked.map { set in
-          var placeholder = set
-          placeholder.changes = []
-          return ParkedNumber(number: set.number, placeholder: placeholder)
-        }))
+        parked.map { ParkedNumber(number: $0.number, placeholder: $0) }))
   }
 
   mutating func fillRequest(_ parked: [ParkedNumber]) throws -> TransportRequest {

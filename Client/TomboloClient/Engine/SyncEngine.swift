@@ -90,6 +90,7 @@ package struct SyncEngine: Sendable {
   package mutating func handle(_ event: SyncEvent) throws -> SyncInstruction {
     switch event {
     case .start:
+      try store.cancelOut()
       // A replica that never spoke with the server registers first: the refusal of a schema comes before any data.
       return try take(try state().epoch == nil ? .register : .push)
     case .timer:

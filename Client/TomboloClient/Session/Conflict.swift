@@ -24,8 +24,8 @@ public struct Conflict: Hashable, Sendable, Identifiable {
   /// The whole of it for a person.
   public let sentence: String
 
-  package init(_ entry: ConflictEntry, schema: ResolvedSchema) {
-    let wording = ConflictWording(entry, schema: schema)
+  package init(_ entry: ConflictEntry, schema: ResolvedSchema, name: String? = nil) {
+    let wording = ConflictWording(entry, schema: schema, name: name)
     id = entry.id.description
     entity = entry.entity
     record = entry.record.description

@@ -7,13 +7,17 @@ package struct ConflictWording: Sendable {
   package let standing: String?
   package let sentence: String
 
-  package init(_ entry: ConflictEntry, schema: ResolvedSchema) {
+  /// - Parameter name: what a person calls the record, where it has something to be recognised by.
+  package init(_ entry: ConflictEntry, schema: ResolvedSchema, name: String? = nil) {
     let type = entry.field.flatMap { Self.attribute($0, of: entry.entity, in: schema)?.type }
     let lost = ValueText.text(entry.lost.value, type: type)
     let standing = entry.standing.flatMap { ValueText.text($0.value, type: type) }
     self.lost = lost
     self.standing = standing
-    sentence = Self.sentence(entry, lost: Self.quoted(lost), standing: Self.quoted(standing))
+    let number = entry.record.description.prefix(13)
+    let record =
+      name.map { "\(entry.entity) \(Self.quoted($0)) (\(number))" } ?? "\(entry.entity) \(number)"
+    sentence = Self.sentence(entry, record: record, lost: Self.quoted(lost), standing: Self.quoted(standing))
   }
 
   private static func attribute(_ name: String, of entity: String, in schema: ResolvedSchema) -> SchemaAttribute? {
@@ -27,8 +31,7 @@ package struct ConflictWording: Sendable {
     return "“" + (line.count > 60 ? line.prefix(59) + "…" : line[...]) + "”"
   }
 
-  private static func sentence(_ entry: ConflictEntry, lost: String, standing: String) -> String {
-    let record = "\(entry.entity) \(entry.record.description.prefix(13))"
+  private static func sentence(_ entry: ConflictEntry, record: String, lost: String, standing: String) -> String {
     let place = entry.field.map { "\($0) of \(record)" } ?? record
     let yours = entry.field.map { "Your \($0) \(lost) of \(record)" } ?? "Your change of \(record)"
     switch entry.rule {

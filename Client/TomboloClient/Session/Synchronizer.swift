@@ -73,7 +73,25 @@ public final class Synchronizer: Observable, Sendable {
   ///
   /// - Throws: a ``TomboloError`` when the store cannot be read.
   public var conflicts: [Conflict] {
-    get throws { try store.conflicts().map { Conflict($0, schema: store.schema.resolved) } }
+    get throws {
+      let naming = RecordNaming(store)
+      return try store.conflicts().map { entry in
+        Conflict(
+          entry, schema: store.schema.resolved, name: try naming.name(of: entry.record, entity: entry.entity))
+      }
+    }
+  }
+
+  /// Writes the value that was lost again, as a save of now, and takes the conflict from ``conflicts``.
+  ///
+  /// A record that is gone is made anew with every value of it that was lost; a deletion that was undone is made again.
+  ///
+  /// - Throws: a ``TomboloError``: `unknown_record` if there is nothing to write the value into, and what a save throws.
+  public func restore(_ conflict: Conflict) throws {
+    guard let id = RecordID(conflict.id) else {
+      throw TomboloError(.unknownRecord, "There is no conflict \(conflict.id).")
+    }
+    try store.restoreConflict(id)
   }
 
   private func set(_ state: SyncState) {

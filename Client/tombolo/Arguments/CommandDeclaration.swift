@@ -25,6 +25,7 @@ package struct CommandDeclaration: Sendable {
       switch operand.arity {
       case .one: operand.name
       case .some: "\(operand.name)…"
+      case .optional: "[\(operand.name)]"
       }
     }
     parts += options.map { option in
@@ -61,7 +62,11 @@ package struct CommandDeclaration: Sendable {
 }
 
 package struct OperandDeclaration: Sendable {
-  package enum Arity: Sendable { case one, some }
+  package enum Arity: Sendable {
+    case one, some
+    /// May be left out; only the last ones are.
+    case optional
+  }
   package var name: String
   package var arity: Arity
   package var help: String

@@ -60,11 +60,14 @@ package struct ParsedArguments: Sendable {
   ) throws {
     var words = words[...]
     for operand in declared {
-      guard let first = words.first else { throw failure("\(operand.name) is missing: \(operand.help)") }
+      guard let first = words.first else {
+        if operand.arity == .optional { continue }
+        throw failure("\(operand.name) is missing: \(operand.help)")
+      }
       // An empty path is what an unset variable of a script leaves; SQLite would open a store that nobody finds again.
       guard !first.isEmpty else { throw failure("\(operand.name) is empty: \(operand.help)") }
       switch operand.arity {
-      case .one:
+      case .one, .optional:
         operands[operand.name] = [first]
         words = words.dropFirst()
       case .some:
@@ -75,7 +78,7 @@ package struct ParsedArguments: Sendable {
     if let extra = words.first { throw failure("'\(extra)' is one operand too many") }
   }
 
-  /// An operand of arity one.
+  /// An operand of which there is one; empty for an optional one that was left out.
   package subscript(_ operand: String) -> String { operands[operand]?.first ?? "" }
   package func all(_ operand: String) -> [String] { operands[operand] ?? [] }
 

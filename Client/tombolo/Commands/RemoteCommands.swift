@@ -153,7 +153,7 @@ struct SyncSession {
         "\(count(report.conflicts, "write")) made here did not stand: 'tombolo conflicts' says which, and why.")
     }
     if report.parked > 0 {
-      output.note("\(count(report.parked, "save")) refused by the server and kept aside: 'tombolo conflicts' says why.")
+      output.note("\(count(report.parked, "save")) refused by the server and kept aside: 'tombolo parked' says why.")
     }
     if report.checksum == .different {
       output.note(

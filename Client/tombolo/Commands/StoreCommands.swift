@@ -124,7 +124,7 @@ package struct StatusCommand: Command {
     output.line("remote    \(state.remoteURL)")
     output.line("replica   \(state.replica)")
     output.line("unsent    \(state.unsent)")
-    if state.parked > 0 { output.line("parked    \(state.parked): tombolo conflicts \(store) says why") }
+    if state.parked > 0 { output.line("parked    \(state.parked): tombolo parked \(store) says why") }
     output.line("pushed    \(state.lastPush.map(TimeText.text) ?? "never")")
     output.line("pulled    \(state.lastPull.map(TimeText.text) ?? "never")")
   }
@@ -178,58 +178,5 @@ package struct LogCommand: Command {
           String(save.updated), String(save.deleted), save.author ?? "",
         ]
       })
-  }
-}
-
-/// `tombolo conflicts STORE`
-package struct ConflictsCommand: Command {
-  package static let declaration = CommandDeclaration(
-    "conflicts", summary: "Say which writes made here do not stand, and why", operands: [Shared.store],
-    options: [Shared.json.declaration])
-
-  let store: String
-  let isJSON: Bool
-
-  package init(_ arguments: ParsedArguments) throws {
-    store = arguments["STORE"]
-    isJSON = try arguments.value(Shared.json)
-  }
-
-  package func run(in context: CommandContext) throws {
-    let store = try context.open(store, readOnly: true)
-    let schema = store.schema.resolved
-    let entries = try store.conflicts()
-    let parked = try store.parkedSaves()
-    if isJSON {
-      let all = entries.map { Self.json($0, schema) } + parked.map(Self.json)
-      return context.output.json(.array(all))
-    }
-    for entry in entries { context.output.line(ConflictWording(entry, schema: schema).sentence) }
-    for save in parked {
-      context.output.line(
-        "Your save \(save.changeSet.number.rawValue) of \(TimeText.text(save.changeSet.stamp.clock.milliseconds)) was refused: \(save.message) [\(save.code.rawValue)]"
-      )
-    }
-    if entries.isEmpty, parked.isEmpty, context.output.isTerminal {
-      context.output.note("Everything written here stands.")
-    }
-  }
-
-  private static func json(_ entry: ConflictEntry, _ schema: ResolvedSchema) -> JSONText {
-    let wording = ConflictWording(entry, schema: schema)
-    return .object([
-      ("id", .string(entry.id.description)), ("rule", .string(entry.rule.rawValue)), ("entity", .string(entry.entity)),
-      ("record", .string(entry.record.description)), ("property", .optional(entry.field)),
-      ("lost", .optional(wording.lost)), ("standing", .optional(wording.standing)),
-      ("lostAt", .string(TimeText.text(entry.lost.stamp.clock.milliseconds))),
-      ("by", .optional(entry.standing?.stamp.replica.description)), ("sentence", .string(wording.sentence)),
-    ])
-  }
-
-  private static func json(_ save: ParkedSave) -> JSONText {
-    .object([
-      ("parked", .integer(Int64(clamping: save.changeSet.number.rawValue))), ("code", .string(save.code.rawValue)),
-      ("message", .string(save.message)), ("changes", .number(save.changeSet.changes.count)),
-    ])
   }
 }

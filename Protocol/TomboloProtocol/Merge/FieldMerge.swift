@@ -48,7 +48,7 @@ package enum FieldMerge {
     case (.integer(let x), .integer(let y)): return x < y
     case (.real(let x), .real(let y)): return x < y
     case (.text(let x), .text(let y)):
-      return type == .decimal ? isLess(decimal: x, y) : x.utf8.lexicographicallyPrecedes(y.utf8)
+      return type == .decimal ? DecimalForm.compare(x, y) < 0 : x.utf8.lexicographicallyPrecedes(y.utf8)
     case (.blob(let x), .blob(let y)): return x.lexicographicallyPrecedes(y)
     default: return classRank(a) < classRank(b)
     }
@@ -62,32 +62,5 @@ package enum FieldMerge {
     case .text: 3
     case .blob: 4
     }
-  }
-
-  /// Plain decimal text (no exponent, no needless zeros) as numbers.
-  private static func isLess(decimal a: String, _ b: String) -> Bool {
-    let (x, y) = (DecimalText(a), DecimalText(b))
-    if x.isNegative != y.isNegative { return x.isNegative }
-    return x.isNegative ? y.magnitudePrecedes(x) : x.magnitudePrecedes(y)
-  }
-}
-
-private struct DecimalText {
-  let isNegative: Bool
-  private let whole: Substring.UTF8View
-  private let fraction: Substring.UTF8View
-
-  init(_ text: String) {
-    isNegative = text.utf8.first == 0x2D
-    let digits = isNegative ? text.dropFirst() : text[...]
-    let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    whole = (parts.first ?? "").drop { $0 == "0" }.utf8
-    fraction = (parts.count > 1 ? parts[1] : "").utf8
-  }
-
-  func magnitudePrecedes(_ other: DecimalText) -> Bool {
-    if whole.count != other.whole.count { return whole.count < other.whole.count }
-    if !whole.elementsEqual(other.whole) { return whole.lexicographicallyPrecedes(other.whole) }
-    return fraction.lexicographicallyPrecedes(other.fraction)
   }
 }

@@ -67,7 +67,10 @@ final class FaultyReplica: ReplicaStoring {
 
   func beginSnapshot() throws { try store.beginSnapshot() }
   func takeNewReplicaID(known: [SaveID: Stamp]) throws { try store.takeNewReplicaID(known: known) }
-  func parkedSaves() throws -> [ParkedSave] { try store.parkedSaves() }
+  func cancelOut() throws { try store.cancelOut() }
+  func takenNumbers(from first: SaveNumber, upTo end: SaveNumber) throws -> [ChangeSet] {
+    try store.takenNumbers(from: first, upTo: end)
+  }
 }
 
 extension PlantedFault {

@@ -100,4 +100,6 @@ package enum SaveState: Int, Sendable {
   case confirmed = 3
   /// Refused for good, kept with the reason.
   case parked = 4
+  /// Refused, and given up or made anew by whoever wrote it; its number stays taken.
+  case discarded = 5
 }

@@ -13,8 +13,16 @@ struct Outbox {
     self.rows = try rows ?? ReplicaRows(connection, schema: schema, replicas: ReplicaNumbers(connection))
   }
 
+  /// A condition on a save: edits that cancelled out may have left it without a change.
+  static let hasChanges = "EXISTS (SELECT 1 FROM _tombolo_change WHERE save = _tombolo_save.number)"
+
   func changeSets(recordsMax: Int, bytesMax: Int) throws -> [ChangeSet] {
     let offset = try RemoteBook(connection).numberOffset
+    // Saves without a change keep the numbers in order, and go along with the next that has one.
+    let hasWork = try connection.firstRow(
+      "SELECT 1 FROM _tombolo_save WHERE state = 1 AND \(Self.hasChanges) LIMIT 1"
+    ) { _ in true }
+    guard hasWork ?? false else { return [] }
     // First which saves come into question by their numbers of changes, then those whole.
     var last: Int64?
     var records = 0

@@ -221,8 +221,10 @@ extension ReplicaTransaction {
 
   /// With an empty queue what readers see is what the server has.
   private func compareChecksum(_ page: Page) throws -> PullOutcome.ChecksumComparison {
-    guard let theirs = page.checksum, !queue.saves.contains(where: { $0.state == .unsent || $0.state == .answered })
-    else { return .notCompared }
+    let isPending = queue.saves.contains { save in
+      (save.state == .unsent || save.state == .answered) && !save.changes.isEmpty
+    }
+    guard let theirs = page.checksum, !isPending else { return .notCompared }
     if theirs == confirmedSum { return .equal }
     let scanned = try ChecksumScan(connection, schema: schema).sum()
     if theirs == scanned { try book.set(scanned) }

@@ -13,8 +13,8 @@ extension Store {
       let meta = StoreMeta(connection)
       let offset = try book.numberOffset
       let counts = try connection.firstRow(
-        "SELECT count(*) FILTER (WHERE state = 1), count(*) FILTER (WHERE state = 4), min(base) FILTER (WHERE state <> 3) "
-          + "FROM _tombolo_save WHERE state IN (1, 2, 4)"
+        "SELECT count(*) FILTER (WHERE state = 1), count(*) FILTER (WHERE state = 4), min(base) "
+          + "FROM _tombolo_save WHERE state IN (2, 4) OR state = 1 AND \(Outbox.hasChanges)"
       ) { (Int($0.int64(0)), Int($0.int64(1)), $0.isNull(2) ? nil : FeedPosition(UInt64(max(0, $0.int64(2))))) }
       let highest = Int64(clamping: try meta.highestSave.rawValue) - offset
       let cursor = try book.isSnapshot ? try book.walk : try book.walk ?? book.cursor
@@ -135,29 +135,6 @@ extension Store {
     try read { connection in try ChecksumScan(connection, schema: schema).sum() }
   }
 
-  package func conflicts() throws -> [ConflictEntry] {
-    try read { connection in
-      var entries: [ConflictEntry] = []
-      try connection.eachRow("SELECT body FROM _tombolo_conflict ORDER BY position, id") { row in
-        if case .conflict(let entry) = try FeedItem(decoding: row.bytes(0), as: .cbor) { entries.append(entry) }
-      }
-      return entries
-    }
-  }
-
-  package func parkedSaves() throws -> [ParkedSave] {
-    try read { connection in
-      var saves: [ParkedSave] = []
-      try connection.eachRow("SELECT code, message, body FROM _tombolo_parked ORDER BY save") { row in
-        saves.append(
-          ParkedSave(
-            changeSet: try ChangeSet(decoding: row.bytes(2), as: .cbor), code: ErrorCode(rawValue: row.string(0)),
-            message: row.string(1)))
-      }
-      return saves
-    }
-  }
-
   /// The newest first.
   package func saveLog(limit: Int) throws -> [SaveSummary] {
     try read { connection in
@@ -190,6 +167,7 @@ extension SaveSummary.State {
     case .answered: self = .sent
     case .confirmed: self = .confirmed
     case .parked: self = .parked
+    case .discarded: self = .discarded
     }
   }
 }

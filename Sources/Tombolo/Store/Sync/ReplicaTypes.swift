@@ -75,7 +75,7 @@ package struct ParkedSave: Sendable, Hashable {
 }
 
 package struct SaveSummary: Sendable, Hashable {
-  package enum State: String, Sendable, Hashable { case unsent, sent, confirmed, parked, local }
+  package enum State: String, Sendable, Hashable { case unsent, sent, confirmed, parked, discarded, local }
   package var number: SaveNumber
   package var id: SaveID
   package var author: String?
