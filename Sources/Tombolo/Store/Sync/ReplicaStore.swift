@@ -99,16 +99,28 @@ extension Store {
   package func take(_ page: Page) throws -> PullOutcome {
     if page.hasMore {
       return try write { connection in
-        try PageStage(connection).take(page) ? .staged : .epochChanged(page.cursor.epoch)
+        try Self.checkOrder(of: page, RemoteBook(connection))
+        return try PageStage(connection).take(page) ? .staged : .epochChanged(page.cursor.epoch)
       }
     }
     let (outcome, summary) = try write { connection in
+      try Self.checkOrder(of: page, RemoteBook(connection))
       let exchange = try ReplicaTransaction(connection, store: self)
       let outcome = try exchange.take(last: page)
       return (outcome, exchange.summary)
     }
     if let summary { announce(summary) }
     return outcome
+  }
+
+  /// A page from before what was taken already is an answer that came twice, or a cache's: taking it would go back in time.
+  private static func checkOrder(of page: Page, _ book: RemoteBook) throws {
+    guard let standing = try book.isSnapshot ? book.walk : book.walk ?? book.cursor,
+      standing.epoch == page.cursor.epoch, page.cursor.position < standing.position
+    else { return }
+    throw TomboloError(
+      .unexpectedResponse, "The server's answer is older than one that was taken before.",
+      remedy: "Sync again; if it happens again, look for a proxy that answers from a cache.")
   }
 
   /// Drops what is staged and asks for a snapshot: after `cursor_expired`. Unsent work is kept.
