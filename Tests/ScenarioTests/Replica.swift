@@ -45,8 +45,10 @@ final class Replica {
     let (from, to) = (other.path, path)
     other.opened = nil
     opened = nil
-    var image = disk.image()
-    for ending in ["", "-wal", "-shm"] { image[to + ending] = image[from + ending] }
+    var image: [String: [UInt8]] = [:]
+    for (path, bytes) in other.disk.image() where path.hasPrefix(from) {
+      image[to + path.dropFirst(from.count)] = bytes
+    }
     disk.restore(image)
     try other.opens()
     try opens()

@@ -34,11 +34,7 @@ final class World {
     self.limits = limits
     let (time, randomness) = (time, SeededRandomness(SeededGenerator(seed: number)))
     serverClock = SkewedClock(time, skewMilliseconds: 0)
-    disk = try MemoryFileSystem(
-      name: "scenario-\(number)",
-      environment: .init(
-        milliseconds: { time.milliseconds }, random: { randomness.next() },
-        sleep: { time.advance(byMicroseconds: $0) }))
+    disk = try Self.disk("scenario-\(number)", time, randomness)
     service = try Service(
       directory: "server",
       options: ServiceOptions(clock: serverClock, randomness: randomness, limits: limits, vfs: disk.name))
@@ -51,11 +47,24 @@ final class World {
   {
     let clock = SkewedClock(time, skewMilliseconds: skew)
     let randomness = SeededRandomness(SeededGenerator(seed: number &* 1_000 &+ UInt64(replicas.count)))
-    let replica = Replica(name, in: self, clock: clock, randomness: randomness, disk: disk, document ?? self.document)
+    let replica = Replica(
+      name, in: self, clock: clock, randomness: randomness,
+      disk: try Self.disk("scenario-\(number)-\(name)", time, randomness), document ?? self.document)
     try replica.opens()
     if !isOffline { try replica.store.setRemote(Self.url, tokenFile: nil) }
     replicas.append(replica)
     return replica
+  }
+
+  /// A machine's own disk.
+  private static func disk(_ name: String, _ time: VirtualTime, _ randomness: SeededRandomness) throws
+    -> MemoryFileSystem
+  {
+    try MemoryFileSystem(
+      name: name,
+      environment: .init(
+        milliseconds: { time.milliseconds }, random: { randomness.next() },
+        sleep: { time.advance(byMicroseconds: $0) }))
   }
 
   func passes(milliseconds: UInt64 = 1_000) { time.advance(toMilliseconds: time.milliseconds + milliseconds) }
