@@ -194,5 +194,6 @@ struct EditScenarios {
 }
 
 extension Value: ExpressibleByStringLiteral {
-  public init(stringLiteral text: String) { self = .text(text) }
+  /// Text, so that values read as what they are.
+  package init(stringLiteral text: String) { self = .text(text) }
 }

@@ -55,6 +55,28 @@ struct ShellTests {
     }
   }
 
+  @Test("A record that holds what no server takes gets a save of its own, so that the others are not refused with it")
+  func unsoundRecords() throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.file(TestSchemas.library(requiresFolder: true))
+      try store.beginStamps()
+      let folder = try store.insert("Folder", ["name": .text("f")])
+      try shell(
+        fixture,
+        """
+        UPDATE Folder SET name = 'good edit';
+        INSERT INTO Note(title) VALUES ('without a folder');
+        INSERT INTO Note(title, folder) VALUES ('no identity', x'01');
+        INSERT INTO Tag(name) VALUES ('good');
+        """)
+      try store.save { _ in }
+      #expect(try store.values("Folder", folder)?["name"] == .text("good edit"))
+      let saves = try store.saveLog(limit: 9).filter { $0.author == "sqlite3" }
+      #expect(saves.map { [$0.inserted, $0.updated] } == [[1, 0], [1, 0], [1, 1]])
+      #expect(try store.integer("SELECT count(*) FROM _tombolo_shell") == 0)
+    }
+  }
+
   @Test("What the shell wrote is found when the store is next opened, and what came to nothing is not")
   func onOpening() throws {
     try StoreFixture.run { fixture in

@@ -9,7 +9,8 @@ package struct ConflictWording: Sendable {
 
   /// - Parameter name: what a person calls the record, where it has something to be recognised by.
   package init(_ entry: ConflictEntry, schema: ResolvedSchema, name: String? = nil) {
-    let type = entry.field.flatMap { Self.attribute($0, of: entry.entity, in: schema)?.type }
+    let attribute = entry.field.flatMap { Self.attribute($0, of: entry.entity, in: schema) }
+    let type = attribute?.type
     let lost = ValueText.text(entry.lost.value, type: type)
     let standing = entry.standing.flatMap { ValueText.text($0.value, type: type) }
     self.lost = lost
@@ -17,6 +18,10 @@ package struct ConflictWording: Sendable {
     let number = entry.record.description.prefix(13)
     let record =
       name.map { "\(entry.entity) \(Self.quoted($0)) (\(number))" } ?? "\(entry.entity) \(number)"
+    if attribute?.merge == .counter, case .integer(let delta) = entry.lost.value {
+      sentence = Self.addition(delta, entry, record: record)
+      return
+    }
     sentence = Self.sentence(entry, record: record, lost: Self.quoted(lost), standing: Self.quoted(standing))
   }
 
@@ -29,6 +34,19 @@ package struct ConflictWording: Sendable {
     guard let text else { return "no value" }
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
     return "“" + (line.count > 60 ? line.prefix(59) + "…" : line[...]) + "”"
+  }
+
+  /// What a counter lost is what somebody added, not what it then was.
+  private static func addition(_ delta: Int64, _ entry: ConflictEntry, record: String) -> String {
+    let change = "Your change of \(entry.field ?? "a counter") of \(record) by \(delta < 0 ? "" : "+")\(delta)"
+    switch entry.rule {
+    case .recordDeleted:
+      return "\(change) was lost: the record had been deleted elsewhere by somebody who had not seen it."
+    case .recordGone:
+      return "\(change) was lost: the server no longer knows this record, or knows a later one with its identity."
+    case .parentDeleted: return "\(change) was lost: the record that it belongs to was deleted elsewhere."
+    default: return "\(change) does not stand (\(entry.rule.rawValue))."
+    }
   }
 
   private static func sentence(_ entry: ConflictEntry, record: String, lost: String, standing: String) -> String {

@@ -34,7 +34,10 @@ package struct ConflictsCommand: Command {
       return (entry, ConflictWording(entry, schema: store.schema.resolved, name: name))
     }
     let parked = try store.parkedSaves()
-    if isJSON { return context.output.json(.array(worded.map(Self.json) + parked.map(ParkedCommand.json))) }
+    if isJSON {
+      let refused = parked.map { ParkedCommand.json($0, store.schema.resolved) }
+      return context.output.json(.array(worded.map(Self.json) + refused))
+    }
     let length = Self.shortLength(entries)
     for (entry, wording) in worded {
       context.output.line("\(Self.digits(entry.id).prefix(length))  \(wording.sentence)")
@@ -115,8 +118,11 @@ package struct ParkedCommand: Command {
     let store = try context.open(store, readOnly: action == nil)
     let saves = try store.parkedSaves()
     guard let action else {
-      if isJSON { return context.output.json(.array(saves.map(Self.json))) }
-      for save in saves { context.output.line(Self.sentence(save)) }
+      if isJSON { return context.output.json(.array(saves.map { Self.json($0, store.schema.resolved) })) }
+      for save in saves {
+        context.output.line(Self.sentence(save))
+        for part in Self.parts(of: save, store.schema.resolved) { context.output.line("  \(part.text)") }
+      }
       if saves.isEmpty, context.output.isTerminal { context.output.note("The server refused nothing.") }
       return
     }
@@ -133,10 +139,53 @@ package struct ParkedCommand: Command {
     return "Your save \(save.changeSet.number.rawValue) of \(time) was refused: \(save.message) [\(save.code.rawValue)]"
   }
 
-  static func json(_ save: ParkedSave) -> JSONText {
+  static func json(_ save: ParkedSave, _ schema: ResolvedSchema) -> JSONText {
     .object([
       ("parked", .integer(Int64(clamping: save.changeSet.number.rawValue))), ("code", .string(save.code.rawValue)),
       ("message", .string(save.message)), ("changes", .number(save.changeSet.changes.count)),
+      ("parts", .array(parts(of: save, schema).map(\.json))),
     ])
+  }
+
+  /// One change of a refused save, with what it wrote.
+  private struct Part {
+    var verb: String
+    var entity: String
+    var record: RecordID
+    var values: [(name: String, value: String?)]
+
+    var text: String {
+      let list = values.map { "\($0.name)=\($0.value ?? "nil")" }.joined(separator: " ")
+      return "\(verb) \(entity) \(record)\(list.isEmpty ? "" : " ")\(list)"
+    }
+
+    var json: JSONText {
+      .object([
+        ("kind", .string(verb)), ("entity", .string(entity)), ("record", .string(record.description)),
+        ("values", .object(values.map { ($0.name, .optional($0.value)) })),
+      ])
+    }
+  }
+
+  private static func parts(of save: ParkedSave, _ schema: ResolvedSchema) -> [Part] {
+    func text(_ value: Value, _ name: String, of entity: String) -> String? {
+      ValueText.text(value, type: schema.entity(entity)?.attributes.first { $0.name == name }?.type)
+    }
+    return save.changeSet.changes.map { change in
+      switch change {
+      case .create(let create):
+        let values = create.fields.filter(\.isAssigned).map { ($0.name, text($0.value, $0.name, of: create.entity)) }
+        return Part(verb: "insert", entity: create.entity, record: create.id, values: values)
+      case .update(let update):
+        let values = update.writes.map { ($0.name, text($0.value, $0.name, of: update.entity)) }
+        let added = update.additions.map { ($0.name, Optional(($0.delta < 0 ? "" : "+") + String($0.delta))) }
+        return Part(verb: "update", entity: update.entity, record: update.id, values: values + added)
+      case .delete(let delete): return Part(verb: "delete", entity: delete.entity, record: delete.id, values: [])
+      case .link(let link):
+        return Part(
+          verb: link.isPresent ? "link" : "unlink", entity: link.link.relationship, record: link.link.source,
+          values: [("target", link.link.target.description)])
+      }
+    }
   }
 }

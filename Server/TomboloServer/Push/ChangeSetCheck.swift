@@ -20,7 +20,7 @@ struct ChangeSetCheck {
         for place in create.fields.indices {
           let field = create.fields[place]
           // What nobody assigned may be absent where the schema wants a value: an older writer knew no default.
-          if field.value.isNull, !field.isAssigned { continue }
+          if field.value.isNull, !field.isAssigned, entity.field(field.name)?.reference == nil { continue }
           guard let normal = try replacement(for: field.value, of: field.name, in: entity) else { continue }
           create.fields[place].value = normal
           differs = true
@@ -53,7 +53,13 @@ struct ChangeSetCheck {
 
   /// The value's one form where it differs from the value.
   private func replacement(for value: Value, of name: String, in entity: MergeSchema.Entity) throws -> Value? {
-    guard let field = entity.field(name), let type = field.type else { return nil }
+    guard let field = entity.field(name) else { return nil }
+    guard let type = field.type else {
+      guard field.isOptional || !value.isNull else {
+        throw TomboloError(.requiredReference, "\(entity.name).\(name) is required and names no record.")
+      }
+      return nil
+    }
     if value.isNull {
       guard field.isOptional else {
         throw TomboloError(.requiredAttribute, "\(entity.name).\(name) is required and has no value.")

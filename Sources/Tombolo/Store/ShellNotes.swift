@@ -16,46 +16,80 @@ struct ShellNotes {
   }
 
   private struct Note {
+    var number: Int64
     var kind: ShellTriggers.Kind
     var entity: String
     var record: RecordID
     var image: ShellImage?
+
+    var isLink: Bool { kind == .link || kind == .unlink }
   }
 
-  func absorb() throws {
+  /// Absorbs every record that holds what its schema admits, and all pairs; where there are no more of those, one of the
+  /// others, so that the server, which refuses it, takes the rest.
+  ///
+  /// - Returns: whether notes are left for another save.
+  func absorb() throws -> Bool {
     let notes = try read()
+    var unsound: Set<RecordID> = []
+    for note in notes where !note.isLink {
+      guard let entity = schema.entity(note.entity), !unsound.contains(note.record) else { continue }
+      if try !isSound(note.record, entity) { unsound.insert(note.record) }
+    }
+    var taken = notes.filter { $0.isLink || !unsound.contains($0.record) }
+    if taken.isEmpty, let first = notes.first { taken = notes.filter { $0.record == first.record } }
+    try absorb(taken)
+    writer.finalChecks.removeAll()
+    guard taken.count < notes.count else {
+      try connection.execute("DELETE FROM _tombolo_shell")
+      return false
+    }
+    for note in taken {
+      try connection.run("DELETE FROM _tombolo_shell WHERE number = ?1") { $0.bind(note.number, at: 1) }
+    }
+    return true
+  }
+
+  private func absorb(_ notes: [Note]) throws {
     var seen: Set<RecordID> = []
-    for note in notes {
-      switch note.kind {
-      case .insert, .update, .delete:
-        guard let entity = schema.entity(note.entity), seen.insert(note.record).inserted else { continue }
-        try absorb(note, entity)
-      case .link, .unlink: continue
-      }
+    for note in notes where !note.isLink {
+      guard let entity = schema.entity(note.entity), seen.insert(note.record).inserted else { continue }
+      try absorb(note, entity)
     }
     var pairs: Set<LinkKey> = []
-    for note in notes where note.kind == .link || note.kind == .unlink {
+    for note in notes where note.isLink {
       guard let plan = schema.linkTables.first(where: { $0.link.key == note.entity }),
         let target = note.image?.values[0]?.reference
       else { continue }
       let key = LinkKey(relationship: note.entity, source: note.record, target: target)
       if pairs.insert(key).inserted { try absorb(note, plan, key) }
     }
-    writer.finalChecks.removeAll()
-    try connection.execute("DELETE FROM _tombolo_shell")
   }
 
   private func read() throws -> [Note] {
     var notes: [Note] = []
-    try connection.eachRow("SELECT kind, entity, record, image FROM _tombolo_shell ORDER BY number") { row in
+    try connection.eachRow("SELECT kind, entity, record, image, number FROM _tombolo_shell ORDER BY number") { row in
       // A key that is no identity names no record that could be sent.
       guard let kind = ShellTriggers.Kind(rawValue: Int(row.int64(0))), let record = row.recordID(2) else { return }
       notes.append(
         Note(
-          kind: kind, entity: row.string(1), record: record,
+          number: row.int64(4), kind: kind, entity: row.string(1), record: record,
           image: row.isNull(3) ? nil : ShellImage(row.string(3))))
     }
     return notes
+  }
+
+  /// Whether the row holds what the server takes; true for one that is gone.
+  private func isSound(_ id: RecordID, _ named: EntityPlan) throws -> Bool {
+    guard let entity = try writer.concreteEntity(of: schema.entity(named.root) ?? named, id) else { return true }
+    let pair = try writer.statements.update(entity, entity.allColumns)
+    guard let row = try writer.oldValues(pair.select, id, count: entity.columns.count) else { return true }
+    return entity.columns.allSatisfy { column in
+      let value = row.values[column.position]
+      if value.isNull { return column.isOptional || !column.constantDefault.isNull }
+      guard case .attribute(let attribute) = column.kind else { return value.reference != nil }
+      return (try? ValueRules.normalized(value, as: attribute.type, named: column.property)) != nil
+    }
   }
 
   // MARK: Records

@@ -138,6 +138,13 @@ package final class Store: Sendable {
   /// writes it costs one look into an empty table.
   package func absorbShellNotes() throws {
     if options.isReadOnly { return }
+    // Ends: each turn takes at least one note, and takes all of them but for records that hold what no server takes.
+    while try absorbSomeShellNotes() {}
+  }
+
+  /// - Returns: whether notes are left.
+  private func absorbSomeShellNotes() throws -> Bool {
+    var isMore = false
     let saved = try translatingErrors {
       try writer.withConnection { connection, statements -> StoreWriter? in
         guard !connection.isInTransaction, try ShellNotes.exist(connection) else { return nil }
@@ -145,7 +152,7 @@ package final class Store: Sendable {
         saving.toleratesDuplicates = true
         do {
           try connection.immediate {
-            try ShellNotes(writer: saving).absorb()
+            isMore = try ShellNotes(writer: saving).absorb()
             try saving.finish(author: "sqlite3")
           }
         } catch {
@@ -156,6 +163,7 @@ package final class Store: Sendable {
       }
     }
     if let saved, !saved.isUnchanged { announce(saved.summary(author: "sqlite3")) }
+    return isMore
   }
 
   /// Runs a transaction that writes without recording: bookkeeping, and the application of what was pulled.
