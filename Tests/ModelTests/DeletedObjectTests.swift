@@ -101,7 +101,58 @@ struct DeletedObjectTests {
     #expect(try ModelContext(context.container).fetch(FetchDescriptor<Note>()).map(\.text) == ["edited"])
   }
 
-  @Test("An object survives its context and its container")
+  @Test(
+    "A list and a required reference are read after their context has gone, loaded before or not",
+    arguments: [true, false])
+  func listsWithoutContext(_ isLoaded: Bool) throws {
+    let container = try makeContainer()
+    let first = ModelContext(container)
+    first.insert(Line(sheet: Sheet(title: "s"), text: "l"))
+    try first.save()
+    let sheet: Sheet = try {
+      let context = ModelContext(container)
+      let sheet = try #require(try context.fetch(FetchDescriptor<Sheet>()).first)
+      if isLoaded { #expect(sheet.lines.count == 1) }
+      return sheet
+    }()
+    #expect(sheet.lines.map(\.text) == ["l"])
+    #expect(sheet.lines.first?.sheet.title == "s")
+    let line: Line = try {
+      let context = ModelContext(container)
+      let line = try #require(try context.fetch(FetchDescriptor<Line>()).first)
+      if isLoaded { #expect(line.sheet.lines == [line]) }
+      return line
+    }()
+    #expect(line.sheet.title == "s")
+    #expect(line.sheet.lines.count == 1)
+  }
+
+  @Test("A record that is not there is a deleted object, and a required reference to one as well")
+  func missingRecords() throws {
+    try StoreFile.run { file in
+      let container = try ModelContainer(for: Line.self, Sample.self, configurations: file.configuration)
+      let context = ModelContext(container)
+      let (line, sample) = (Line(sheet: Sheet(title: "s"), text: "l"), Sample())
+      context.insert(line)
+      context.insert(sample)
+      try context.save()
+      context.delete(sample)
+      try context.save()
+      for identifier in [sample.persistentModelID, Sample().persistentModelID] {
+        let missing = context.model(for: identifier)
+        #expect(missing.isDeleted && missing.modelContext == nil)
+        #expect((missing as? Sample)?.genre == .novel)
+      }
+      #expect(context.model(for: line.persistentModelID) === line)
+      try file.execute("DELETE FROM Sheet")
+      let other = ModelContext(container)
+      let found = try #require(try other.fetch(FetchDescriptor<Line>()).first)
+      #expect(found.text == "l")
+      #expect(found.sheet.isDeleted && found.sheet.title == "")
+    }
+  }
+
+  @Test("An object that outlives its context and its container still reads its values and relationships")
   func afterContext() throws {
     let note: Note = try {
       let context = ModelContext(try makeContainer())
@@ -111,7 +162,8 @@ struct DeletedObjectTests {
     }()
     #expect(note.text == "n")
     #expect(note.modelContext == nil)
-    #expect(note.folder == nil)
+    #expect(note.folder?.name == "f")
+    #expect(note.folder?.notes.map(\.text) == ["n"])
     note.text = "x"
     note.folder = Folder(name: "g")
     #expect(note.text == "x")

@@ -181,6 +181,35 @@ struct QueryThroughContextTests {
     #expect(try context.fetchCount(guarded) == 2)
   }
 
+  @Test("Arithmetic that overflows or divides by zero is a thrown error, saved or pending", arguments: State.allCases)
+  func arithmetic(_ state: State) throws {
+    let context = ModelContext(try makeContainer())
+    let sample = Sample()
+    (sample.int, sample.int8, sample.int64, sample.optionalDouble) = (.max, 100, .min, nil)
+    context.insert(sample)
+    if state != .pendingInsert { try context.save() }
+    if state == .pendingEdit { sample.text = "x" }
+    let zero = 0
+    let failing: [Predicate<Sample>] = [
+      #Predicate { $0.int + 1 > 0 }, #Predicate { $0.int8 * 2 > 0 }, #Predicate { $0.int64 - 1 < 0 },
+      #Predicate { 10 / ($0.int16 - $0.int16) > 1 }, #Predicate { $0.int % zero == 1 }, #Predicate { -$0.int64 > 0 },
+      #Predicate { $0.text == "none" || !($0.int * 2 == 4) },
+    ]
+    for predicate in failing {
+      let error = #expect(throws: TomboloError.self) { try context.fetchCount(FetchDescriptor(predicate: predicate)) }
+      #expect(error?.code == .predicateFailed)
+    }
+    let guarded: [Predicate<Sample>] = [
+      #Predicate { $0.int < 100 && $0.int + 1 > 0 }, #Predicate { $0.int16 != 0 && 10 / $0.int16 > 1 },
+      #Predicate { $0.int > 100 ? false : $0.int + 1 > 0 },
+    ]
+    for predicate in guarded {
+      #expect(try context.fetchCount(FetchDescriptor(predicate: predicate)) == 0)
+      #expect(try context.fetchCount(FetchDescriptor(predicate: Predicates.not(predicate))) == 1)
+    }
+    #expect(try context.fetchCount(FetchDescriptor<Sample>(predicate: #Predicate { $0.int8 + 27 == 127 })) == 1)
+  }
+
   @Test("C93: enums and their raw values, optional, in lists, and as an order", arguments: State.allCases)
   func enums(_ state: State) throws {
     let context = ModelContext(try makeContainer())

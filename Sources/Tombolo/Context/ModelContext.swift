@@ -53,7 +53,7 @@ public final class ModelContext {
     // The container holds its main context: that one holds only what the container is made of.
     strongContainer = isMain ? nil : container
     weakContainer = container
-    let link = ContextLink(storeIdentifier: container.core.storeIdentifier)
+    let link = ContextLink(storeIdentifier: container.core.storeIdentifier, core: container.core)
     let inbox = CommitInbox()
     self.link = link
     self.inbox = inbox
@@ -75,7 +75,18 @@ public final class ModelContext {
   private static func release(_ model: any PersistentModel) {
     let state = model._$state
     guard !state.cells.isEmpty else { return }
-    for relationship in state.description(of: model).relationships { relationship.clear(model) }
+    for relationship in state.description(of: model).relationships {
+      let cell = state.cells[relationship.cell]
+      if state.flags.contains(.stored), cell.isLoaded, !cell.hasDelta, !state.changed.contains(relationship.property) {
+        // What is asked for later is read again: see `RelationshipMaintenance.load`.
+        if state.plan?.isReference(relationship) == false {
+          state.cells[relationship.cell].content = .unloaded
+        } else if let target = relationship.one(model) {
+          state.cells[relationship.cell].content = .identifier(target._$state.recordID())
+        }
+      }
+      relationship.clear(model)
+    }
   }
 
   /// Asserts that no other thread is inside the context.

@@ -234,8 +234,9 @@ extension ModelContext {
     let enough = Self.limit(descriptor.fetchLimit).map { $0 + offset + changed.count }
     var found = try stored(descriptor, plan, limit: enough, offset: nil)
     found.removeAll { $0._$state.pendingIndex >= 0 }
+    let evaluation = descriptor.predicate.map { CheckedEvaluation($0) }
     for model in changed where !model._$state.flags.contains(.deletePending) {
-      if try descriptor.predicate?.evaluate(model) ?? true { found.append(model) }
+      if try evaluation?.holds(for: model) ?? true { found.append(model) }
     }
     let order = try RecordOrder(sortBy: descriptor.sortBy)
     let keyed = found.map { ($0, $0._$state.recordID()) }

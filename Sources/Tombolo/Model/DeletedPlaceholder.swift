@@ -47,7 +47,7 @@ enum DeletedPlaceholder {
     defer { statement.reset() }
     _ = try statement.step()
     let reader = _$RowReader(
-      statement: statement, first: 1, plan: plan, link: ContextLink(storeIdentifier: ""))
+      statement: statement, first: 1, plan: plan, link: ContextLink(storeIdentifier: "", core: nil))
     reader.record = record ?? IdentifierSource.next()
     return try type.init(_$row: reader)
   }

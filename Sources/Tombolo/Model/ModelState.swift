@@ -91,8 +91,13 @@ package final class ContextLink: @unchecked Sendable {
   // Guarded by the context, but for `isStale`, which is atomic: other contexts set it.
   package weak var context: ModelContext?
   package let storeIdentifier: String
+  /// Of what the context was made: an object that outlives it still finds its relationships. Nil for placeholders.
+  let core: ContainerCore?
   /// Commits of others wait to be taken over.
   package let isStale = Atomic<Bool>(false)
 
-  package init(storeIdentifier: String) { self.storeIdentifier = storeIdentifier }
+  init(storeIdentifier: String, core: ContainerCore?) {
+    self.storeIdentifier = storeIdentifier
+    self.core = core
+  }
 }

@@ -208,8 +208,13 @@ package struct RelationshipMaintenance {
 
   private static func load(_ model: any PersistentModel, _ relationship: RelationshipDescription) {
     let state = model._$state
-    guard !state.cells[relationship.cell].isLoaded, let context = state.link?.context else { return }
-    context.load(relationship, of: model)
+    guard !state.cells[relationship.cell].isLoaded, let link = state.link else { return }
+    if let context = link.context {
+      context.load(relationship, of: model)
+    } else if let core = link.core, state.flags.contains(.stored) {
+      // The context is gone: another one reads what the store has, and goes again.
+      ModelContext(ModelContainer(core: core)).load(relationship, of: model)
+    }
   }
 
   private static func noteChange(_ model: some PersistentModel, _ property: Int) {
