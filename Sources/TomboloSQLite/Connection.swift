@@ -47,7 +47,9 @@ package final class Connection {
   }
 
   func error(sql: String? = nil) -> SQLiteError {
-    SQLiteError(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+    SQLiteError(
+      code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)), sql: sql,
+      systemError: sqlite3_system_errno(handle))
   }
 
   // MARK: Statements

@@ -21,7 +21,9 @@ package struct InitCommand: Command {
 
   package func run(in context: CommandContext) throws {
     let document = try SchemaFile.read(schema)
-    guard !FileManager.default.fileExists(atPath: store) else { throw StoreFailure.exists(store) }
+    // A file without a byte is what a creation that ran out of disk leaves: SQLite takes it for a new database.
+    let size = try? FileManager.default.attributesOfItem(atPath: store)[.size] as? Int
+    guard size == nil || size == 0 else { throw StoreFailure.exists(store) }
     _ = try Store(.file(path: store), document: document, options: context.storeOptions)
     if document.version == nil {
       context.output.note("The schema has no version: this store can be used, and never synced.")

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 
 /// Where a command writes: results to standard output, everything else to standard error.
@@ -26,9 +27,25 @@ package final class Output: Sendable {
   /// The process's own standard streams.
   package static func standard() -> Output {
     Output(
-      standardOutput: { FileHandle.standardOutput.write(Data($0.utf8)) },
-      standardError: { FileHandle.standardError.write(Data($0.utf8)) },
-      isTerminal: isatty(1) == 1, showsProgress: isatty(2) == 1)
+      standardOutput: { text in
+        guard let problem = write(text, to: 1) else { return }
+        // Nothing that was done is undone by this, but whoever reads the result must not take a part for the whole.
+        _ = write("error[file_unwritable]: Standard output cannot be written: \(problem).\n", to: 2)
+        exit(1)
+      },
+      standardError: { _ = write($0, to: 2) }, isTerminal: isatty(1) == 1, showsProgress: isatty(2) == 1)
+  }
+
+  /// - Returns: the operating system's reason, where not all of it could be written.
+  private static func write(_ text: String, to descriptor: Int32) -> String? {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return String(cString: strerror(errno)) }
+      rest = rest.dropFirst(count)
+    }
+    return nil
   }
 
   /// A result.

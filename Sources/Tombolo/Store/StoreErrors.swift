@@ -5,7 +5,7 @@ extension TomboloError {
   /// What a failure that SQLite reported means to whoever uses the store at `path`.
   package init(_ error: SQLiteError, path: String) {
     switch error.primaryCode {
-    case 13:  // SQLITE_FULL
+    case _ where error.isDiskFull:
       self.init(
         .diskFull, "The disk is full: nothing of this transaction was kept in \(path).",
         remedy: "Make room on the disk and save again.", isRetryable: true)
@@ -30,6 +30,10 @@ extension TomboloError {
         .diskFailure, "The operating system could not read or write \(path): \(error.message).",
         remedy: "Check the disk, the folder's rights, and how many files are open.",
         isRetryable: error.primaryCode == 10)
+    case 19 where error.code == 275:  // SQLITE_CONSTRAINT_CHECK
+      self.init(
+        .wrongType, "A value is not one that its attribute may have: \(error.message).",
+        remedy: "Give a value within the range of the attribute's type.")
     case 19 where error.code == 3091:  // SQLITE_CONSTRAINT_DATATYPE
       self.init(
         .wrongType, "A value is not of its column's type: \(error.message).",

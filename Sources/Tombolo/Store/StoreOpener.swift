@@ -80,7 +80,16 @@ struct StoreOpener {
       throw TomboloError(
         .fileUnwritable, "The folder of \(location) does not exist.",
         remedy: "Make the folder first, or name another file.")
-    case .none: if !mayCreate { throw missing() }
+    case .none:
+      if !mayCreate { throw missing() }
+      if case .file(let path) = location {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard FileManager.default.isWritableFile(atPath: folder) else {
+          throw TomboloError(
+            .fileUnwritable, "\(location) cannot be made: the folder \(folder) cannot be written.",
+            remedy: "Give yourself the right to write the folder, or name another one.")
+        }
+      }
     case .empty: if !mayCreate { throw missing() }
     case .unreadable:
       throw TomboloError(
