@@ -203,6 +203,28 @@ struct ExactValueTests {
     }
   }
 
+  @Test("C81: a row whose identity is damaged makes a fetch throw instead of leaving it out")
+  func damagedIdentity() throws {
+    try StoreFile.run { file in
+      let container = try ModelContainer(for: Moment.self, configurations: file.configuration)
+      let first = ModelContext(container)
+      for _ in 0..<3 { first.insert(Moment(at: .distantPast)) }
+      try first.save()
+      let damage =
+        "PRAGMA ignore_check_constraints = 1; UPDATE Moment SET _tombolo_id = x'01' WHERE rowid = 2"
+      try file.execute(damage)
+      let context = ModelContext(container)
+      for read in [
+        { _ = try context.fetch(FetchDescriptor<Moment>()) },
+        { _ = try context.fetchIdentifiers(FetchDescriptor<Moment>()) },
+      ] {
+        let error = #expect(throws: TomboloError.self) { try read() }
+        #expect(error?.code == .corruptStore)
+        #expect(error?.message.contains("Moment") == true)
+      }
+    }
+  }
+
   // MARK: C19
 
   @Test("C19: infinity is found by predicates and sorted, and NaN inside a Codable value is refused by name")

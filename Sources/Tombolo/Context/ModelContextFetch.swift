@@ -77,7 +77,7 @@ extension ModelContext {
           defer { statement.reset() }
           var found: [PersistentIdentifier] = []
           while try statement.step() {
-            guard let record = statement.recordID(0) else { continue }
+            guard let record = statement.recordID(0) else { throw ModelErrors.malformedIdentity(plan.entity) }
             found.append(
               PersistentIdentifier(
                 record: record, entityName: plan.entity.name, storeIdentifier: link.storeIdentifier, isTemporary: false)
@@ -180,7 +180,7 @@ extension ModelContext {
     var found: [Model] = []
     let statement = reader.statement
     while try statement.step() {
-      guard let halves = statement.halves(0) else { continue }
+      guard let halves = statement.halves(0) else { throw ModelErrors.malformedIdentity(reader.plan.entity) }
       let record = RecordID(high: halves.high, low: halves.low)
       if let known = registry[record] {
         if let known = known as? Model { found.append(known) }
@@ -205,7 +205,7 @@ extension ModelContext {
 
   /// The current row's object.
   func materialize(_ reader: _$RowReader, _ shape: FetchShape) throws -> (any PersistentModel)? {
-    guard let record = reader.statement.recordID(0) else { return nil }
+    guard let record = reader.statement.recordID(0) else { throw ModelErrors.malformedIdentity(reader.plan.entity) }
     if let known = registry[record] { return known }
     if let concrete = shape.concrete {
       guard let (plan, first) = concrete[reader.statement.string(1)] else { return nil }

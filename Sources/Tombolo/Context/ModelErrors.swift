@@ -1,4 +1,5 @@
 import TomboloProtocol
+import TomboloSQLite
 
 /// The errors of the model layer, each with its sentence and remedy.
 enum ModelErrors {
@@ -16,6 +17,13 @@ enum ModelErrors {
     TomboloError(
       .readOnlyStore, "The configuration \(name) does not allow saves.",
       remedy: "Make the ModelConfiguration with allowsSave: true.")
+  }
+  /// A row that no object can stand for: leaving it out would pass a part off as the whole.
+  static func malformedIdentity(_ entity: EntityPlan) -> TomboloError {
+    TomboloError(
+      .corruptStore, "A record of \(entity.name) has an identity that is not sixteen bytes.",
+      remedy: "Give it one in sqlite3: UPDATE \(entity.table.quotedIdentifier) SET _tombolo_id = randomblob(16) "
+        + "WHERE length(_tombolo_id) <> 16; or delete the row.")
   }
   static func unsupported(_ what: String, _ remedy: String) -> TomboloError {
     TomboloError(.unsupportedFeature, what, remedy: remedy)

@@ -73,10 +73,17 @@ public final class _$RowReader {
   }
 
   package func unreadable(_ column: Int32) -> TomboloError {
-    let property = plan.description.propertyName(at: Int(column - first))
+    let index = Int(column - first)
+    let property = plan.description.propertyName(at: index)
+    var type = ""
+    if plan.description.properties.indices.contains(index),
+      case .attribute(let attribute) = plan.description.properties[index].kind
+    {
+      type = ", " + (attribute.swiftType ?? attribute.type.rawValue)
+    }
     return TomboloError(
       .undecodableValue,
-      "\(plan.description.name).\(property) of record \(record) cannot be read as the property's type.",
+      "\(plan.description.name).\(property) of record \(record) cannot be read as the property's type\(type).",
       remedy: "Correct the stored value, or declare the property with the type that wrote it.")
   }
 
