@@ -210,9 +210,7 @@ struct ExactValueTests {
       let first = ModelContext(container)
       for _ in 0..<3 { first.insert(Moment(at: .distantPast)) }
       try first.save()
-      let damage =
-        "PRAGMA ignore_check_constraints = 1; UPDATE Moment SET _tombolo_id = x'01' WHERE rowid = 2"
-      try file.execute(damage)
+      try file.execute("UPDATE Moment SET _tombolo_id = x'01' WHERE rowid = 2")
       let context = ModelContext(container)
       for read in [
         { _ = try context.fetch(FetchDescriptor<Moment>()) },
