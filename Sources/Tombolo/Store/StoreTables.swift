@@ -132,7 +132,8 @@ enum StoreTables {
     case .uint32: return " CHECK (\(name) BETWEEN 0 AND \(UInt32.max))"
     case .uint64: return " CHECK (\(name) >= 0)"
     case .uuid: return " CHECK (length(\(name)) = 16)"
-    case .codable: return " CHECK (json_valid(\(name)))"
+    // Before SQLite 3.42, json_valid(NULL) is 0 and not NULL.
+    case .codable: return " CHECK (\(name) IS NULL OR json_valid(\(name)))"
     case .int64, .float, .double, .decimal, .string, .date, .data, .url: return ""
     }
   }
