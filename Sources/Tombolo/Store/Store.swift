@@ -150,6 +150,9 @@ package final class Store: Sendable {
         guard !connection.isInTransaction, try ShellNotes.exist(connection) else { return nil }
         let saving = StoreWriter(schema: schema, connection: connection, statements: statements, options: options)
         saving.toleratesDuplicates = true
+        // What a table's check would refuse is there already, and must not keep the rest from being recorded.
+        try connection.execute("PRAGMA ignore_check_constraints = 1")
+        defer { try? connection.execute("PRAGMA ignore_check_constraints = 0") }
         do {
           try connection.immediate {
             isMore = try ShellNotes(writer: saving).absorb()
