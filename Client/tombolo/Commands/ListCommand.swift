@@ -91,14 +91,14 @@ package struct ListCommand: Command {
 
   private func writeTable(_ query: GuardedStatement, _ plan: EntityPlan, to output: Output) throws {
     var rows: [[String]] = []
-    // Widths are known only when all rows are: a table is for people, who set a limit.
+    // Widths are known only when all rows are: a table is for people, who set a limit. What was read before an error shows.
+    defer { output.table(["id"] + plan.columns.map(\.property), rows) }
     while let row = try query.next() {
       let cells = zip(plan.columns, row.texts(plan)).map { column, text in
         column.attributeType == nil ? Self.short(text) : text ?? ""
       }
       rows.append([Self.short(row.id.description)] + cells)
     }
-    output.table(["id"] + plan.columns.map(\.property), rows)
     if output.isTerminal { output.note("\(rows.count) \(rows.count == 1 ? "record" : "records")") }
   }
 

@@ -55,21 +55,33 @@ package struct GuardedQuery {
 package struct GuardedStatement {
   private let statement: Statement
   private let connection: Connection
+  private let malformed = Count()
+
+  private final class Count { var rows = 0 }
 
   init(_ statement: Statement, on connection: Connection) {
     self.statement = statement
     self.connection = connection
   }
 
-  /// - Throws: `invalid_query` for an expression that fails while it runs.
+  /// - Throws: `invalid_query` for an expression that fails while it runs; after the last row `corrupt_store`, if there were
+  ///   rows whose identifier is none.
   package func next() throws -> RecordRow? {
     do {
-      guard try statement.step() else { return nil }
-      return RecordRow(statement)
+      while try statement.step() {
+        if let row = RecordRow(statement) { return row }
+        malformed.rows += 1
+      }
     } catch let error as SQLiteError {
       throw TomboloError(
         .invalidQuery, "The expression failed: \(error.message).", remedy: "Check what it calls and compares.")
     }
+    guard malformed.rows == 0 else {
+      throw TomboloError(
+        .corruptStore, "\(malformed.rows) rows have an identifier that is none: it must be 16 bytes.",
+        remedy: "Another program wrote them; find them with 'length(_tombolo_id) <> 16' in sqlite3, and delete them.")
+    }
+    return nil
   }
 }
 
