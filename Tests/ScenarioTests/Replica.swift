@@ -129,6 +129,20 @@ final class Replica {
     try store.row(try plan(entity), id)?[property]
   }
 
+  /// Everything that a reader sees, a line for each value and pair, in whatever order the columns lie.
+  func content() throws -> Set<String> {
+    let content = try StoreContent(of: store)
+    var lines: Set<String> = []
+    for record in content.records {
+      lines.insert("\(record.entity) \(record.id)")
+      for (column, value) in zip(try plan(record.entity).columns, record.values) {
+        lines.insert("\(record.id) \(column.property) \(value)")
+      }
+    }
+    for (key, pairs) in content.links { for pair in pairs { lines.insert("\(key) \(pair.source) \(pair.target)") } }
+    return lines
+  }
+
   func has(_ entity: String, _ id: RecordID) throws -> Bool { try store.row(try plan(entity), id) != nil }
 
   func ids(_ entity: String) throws -> [RecordID] {

@@ -78,11 +78,11 @@ final class World {
   func expectAllEqual(_ location: SourceLocation = #_sourceLocation) throws {
     try settles()
     guard let first = replicas.first else { return }
-    let content = try StoreContent(of: first.store)
+    let content = try first.content()
     for replica in replicas {
       let report = try replica.syncs()
       #expect(report.checksum == .equal, "\(replica.name) and the server", sourceLocation: location)
-      #expect(try StoreContent(of: replica.store) == content, "\(replica.name)", sourceLocation: location)
+      #expect(try replica.content() == content, "\(replica.name)", sourceLocation: location)
       #expect(try replica.store.checksum() == first.store.checksum(), "\(replica.name)", sourceLocation: location)
       #expect(replica.store.isQuiescent, sourceLocation: location)
     }

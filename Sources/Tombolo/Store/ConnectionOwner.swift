@@ -46,6 +46,13 @@ final class ReaderPool: @unchecked Sendable {
     return try body(connection)
   }
 
+  /// Closes those that nobody uses.
+  func close() {
+    lock.lock()
+    defer { lock.unlock() }
+    idle.removeAll()
+  }
+
   /// Runs `body` on each connection that nobody uses.
   func forEachIdle(_ body: (Connection) throws -> Void) rethrows {
     lock.lock()

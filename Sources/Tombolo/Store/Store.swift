@@ -86,6 +86,11 @@ package final class Store: Sendable {
     }
   }
 
+  deinit {
+    // The last connection to close folds the log into the file, and one that only reads cannot.
+    readers?.close()
+  }
+
   /// Whether it carries a schema version.
   package var isVersioned: Bool { schema.document.version != nil }
 

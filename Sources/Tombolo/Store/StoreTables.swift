@@ -84,7 +84,9 @@ enum StoreTables {
   }
 
   private static func table(_ root: EntityPlan, columns: [(entity: EntityPlan, column: ColumnPlan)]) -> String {
-    var parts = ["_tombolo_id BLOB PRIMARY KEY NOT NULL DEFAULT (randomblob(16))"]
+    var parts = [
+      "_tombolo_id BLOB PRIMARY KEY NOT NULL DEFAULT (randomblob(16)) CHECK(length(_tombolo_id) = 16)"
+    ]
     if root.hasEntityColumn { parts.append("_tombolo_entity TEXT NOT NULL DEFAULT \(root.name.quotedLiteral)") }
     parts += columns.map { definition($0.column, isShared: $0.entity.lineage.count > 1) }
     parts.append("_tombolo_stamps BLOB")

@@ -55,6 +55,39 @@ struct Aside {
     try put(kept, under: Self.whole)
   }
 
+  // MARK: Pairs
+
+  /// Keeps a pair of a relationship that the schema does not have.
+  func keep(_ state: LinkState) throws {
+    let bytes = FeedItem.link(state).encoded(as: .cbor)
+    try connection.run("INSERT OR REPLACE INTO _tombolo_aside(record, entity, attribute, body) VALUES (?1, ?2, ?3, ?4)")
+    {
+      $0.bind(state.link.source, at: 1)
+      $0.bind(state.link.relationship, at: 2)
+      $0.bind(Self.name(of: state.link), at: 3)
+      $0.bind(bytes, at: 4)
+    }
+  }
+
+  private static func name(of link: LinkKey) -> String { "#link \(link.relationship) \(link.target)" }
+
+  func links() throws -> [LinkState] {
+    var links: [LinkState] = []
+    try connection.eachRow("SELECT body FROM _tombolo_aside WHERE attribute LIKE '#link %' ORDER BY record, attribute")
+    {
+      row in
+      if case .link(let state) = try FeedItem(decoding: row.bytes(0), as: .cbor) { links.append(state) }
+    }
+    return links
+  }
+
+  func forget(_ link: LinkKey) throws { try remove(link.source, attribute: Self.name(of: link)) }
+
+  /// Forgets every pair: a snapshot brings those that there are.
+  func removeLinks() throws { try connection.run("DELETE FROM _tombolo_aside WHERE attribute LIKE '#link %'") { _ in } }
+
+  // MARK: Records
+
   /// Everything that was set aside, a record's whole state or one field of it at a time.
   func states() throws -> [RecordState] {
     var states: [RecordState] = []

@@ -32,6 +32,33 @@ struct AsideAdoption {
       try aside.keep(unknown, of: state)
     }
     try show(appeared)
+    for link in try aside.links() { try adopt(link) }
+  }
+
+  private func adopt(_ state: LinkState) throws {
+    let key = state.link
+    guard let plan = schema.linkTables.first(where: { $0.link.key == key.relationship }) else { return }
+    let stamp = try state.stamp.encoded(rows.replicas)
+    let isShown =
+      try state.isPresent && rows.isVisible(key.source, as: plan.link.source)
+      && rows.isVisible(key.target, as: plan.link.target)
+    if isShown {
+      try connection.run(
+        "INSERT OR REPLACE INTO \(plan.table.quotedIdentifier)(source, target, _tombolo_stamps) VALUES (?1, ?2, ?3)"
+      ) {
+        key.bind(to: $0)
+        $0.bind(stamp, at: 3)
+      }
+    } else if !state.isPresent, !state.stamp.isZero {
+      try connection.run(
+        "INSERT OR REPLACE INTO _tombolo_unlinked(relationship, source, target, stamp) VALUES (?3, ?1, ?2, ?4)"
+      ) {
+        key.bind(to: $0)
+        $0.bind(key.relationship, at: 3)
+        $0.bind(stamp, at: 4)
+      }
+    }
+    try aside.forget(key)
   }
 
   /// References to records that came with the schema.

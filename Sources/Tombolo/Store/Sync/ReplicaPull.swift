@@ -176,6 +176,11 @@ extension ReplicaTransaction {
 
   private func apply(_ links: [LinkKey: LinkState], isSnapshot: Bool) throws {
     var pulled = links
+    if isSnapshot { try aside.removeLinks() }
+    let known = Set(schema.linkTables.map(\.link.key))
+    for (key, state) in links.sorted(by: { $0.key < $1.key }) where !known.contains(key.relationship) {
+      try aside.keep(state)
+    }
     if isSnapshot {
       for plan in schema.linkTables {
         try connection.eachRow("SELECT source, target FROM \(plan.table.quotedIdentifier)") { row in
