@@ -45,11 +45,29 @@ struct BookkeepingChecker {
     try checkNewestSave(store, state, content, replica.name)
   }
 
+  /// A save that touches a record which a refused save created is hidden with it until the server has refused it too.
+  private func hangsOnRefused(_ set: ChangeSet, in store: Store) throws -> Bool {
+    func created(_ set: ChangeSet) -> [RecordID] {
+      set.changes.compactMap { change in
+        guard case .create(let create) = change else { return nil }
+        return create.id
+      }
+    }
+    var lost = Set(try store.parkedSaves().flatMap { created($0.changeSet) })
+    for earlier in try store.outbox(recordsMax: Int.max, bytesMax: Int.max) {
+      guard earlier.changes.contains(where: { $0.names(anyOf: lost) }) else { continue }
+      if earlier.id == set.id { return true }
+      lost.formUnion(created(earlier))
+    }
+    return false
+  }
+
   /// The newest unsent save is visible in the data, and nothing in it is missing.
   func checkNewestSave(_ store: Store, _ state: ReplicaState, _ content: StoreContent, _ replica: String) throws {
     guard let set = try store.outbox(recordsMax: Int.max, bytesMax: Int.max).last, set.number == state.highestSave,
       set.base == state.cursor?.base ?? .start
     else { return }
+    if try hangsOnRefused(set, in: store) { return }
     var lastChange: [RecordID: Change] = [:]
     for change in set.changes { if let id = change.record { lastChange[id] = change } }
     for (id, change) in lastChange.sorted(by: { $0.key < $1.key }) {
@@ -85,6 +103,18 @@ struct BookkeepingChecker {
 }
 
 extension Change {
+  /// Whether one of the records is what it is about, or is referred to by a value that it writes.
+  func names(anyOf records: Set<RecordID>) -> Bool {
+    let values: [Value]
+    switch self {
+    case .create(let create): values = create.fields.map(\.value)
+    case .update(let update): values = update.writes.map(\.value)
+    case .delete: values = []
+    case .link(let change): return records.contains(change.link.source) || records.contains(change.link.target)
+    }
+    return record.map(records.contains) == true || values.contains { $0.reference.map(records.contains) == true }
+  }
+
   /// The record it is about; nil for a link.
   var record: RecordID? {
     switch self {
