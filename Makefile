@@ -3,14 +3,14 @@
 PACKAGES = libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libsodium-dev libzstd-dev
 TEST_PACKAGES = $(PACKAGES) sqlite3 python3
 
-# The same flags for building and for testing, or everything is built twice.
-FLAGS =
-RELEASE = $(FLAGS) -c release --scratch-path .build-release
-THREADS = $(FLAGS) --scratch-path .build-tsan --sanitize=thread
 # Warnings are errors in CI only: a newer compiler must not break a user's build.
 STRICT = $(if $(CI),-Xswiftc -warnings-as-errors,)
+# The same flags for building and for testing, or everything is built twice.
+FLAGS = $(STRICT)
+RELEASE = -c release --scratch-path .build-release
+THREADS = --scratch-path .build-tsan --sanitize=thread
 # Simulation seeds of `make test`.
-SEEDS = 500
+SEEDS = 200
 
 .PHONY: help demo test check build dependencies format lint simulate sanitize bench soak clean
 
@@ -31,8 +31,8 @@ demo: dependencies
 test: test-dependencies demo check
 
 check: lint consumer
-	swift build $(FLAGS) $(STRICT) --build-tests
-	swift test $(FLAGS) $(STRICT)
+	swift build $(FLAGS) --build-tests
+	swift test $(FLAGS)
 	$(MAKE) simulate
 	$(MAKE) sanitize
 
@@ -49,7 +49,7 @@ build: dependencies
 # A package beside this one, in both language modes. Built before the tests: a build inside `swift test` would wait for
 # the build folder's lock for ever.
 consumer:
-	swift run $(FLAGS) --package-path Tests/Consumer --scratch-path .build/consumer
+	swift run --package-path Tests/Consumer --scratch-path .build/consumer
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Protocol Sources Client Server Simulation Tests Benchmarks

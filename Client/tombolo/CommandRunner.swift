@@ -1,3 +1,4 @@
+import Tombolo
 import TomboloProtocol
 import TomboloSQLite
 
@@ -32,7 +33,7 @@ package enum CommandRunner {
       report(error, to: context.output)
       return 1
     } catch let error as SQLiteError {
-      report(TomboloError(.databaseFailure, "SQLite reported: \(error.message)."), to: context.output)
+      report(TomboloError(error, path: "the store"), to: context.output)
       return 1
     } catch {
       report(TomboloError(.internalFault, "The command failed: \(error)."), to: context.output)

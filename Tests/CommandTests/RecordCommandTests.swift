@@ -136,4 +136,17 @@ struct RecordCommandTests {
     #expect(fixture.run("list", fixture.path("missing"), "Book").errors.contains("error[store_missing]"))
     #expect(!fixture.exists("missing"))
   }
+
+  @Test("An attribute called id keeps its name, and the record's identifier steps aside")
+  func attributeNamedID() throws {
+    let fixture = try CommandFixture()
+    let schema = try fixture.write(
+      #"{"name":"T","version":"1.0.0","entities":[{"name":"T","attributes":[{"name":"id","type":"int64","default":0}]}]}"#,
+      to: "id.json")
+    let store = fixture.path("id.store")
+    #expect(fixture.run("init", store, "--schema", schema).status == 0)
+    let record = try fixture.add(store, "T", "id=7")
+    #expect(fixture.run("list", store, "T", "--json").output == "[{\"_id\":\"\(record)\",\"id\":7}]\n")
+    #expect(fixture.run("list", store, "T", "--csv").output.hasPrefix("_id,id"))
+  }
 }

@@ -65,7 +65,7 @@ package struct ListCommand: Command {
         let isDescending = key.hasPrefix("-")
         let name = isDescending ? String(key.dropFirst()) : key
         guard !name.isEmpty else { throw UsageError("--sort has an empty name") }
-        let column = name == "id" ? "_tombolo_id" : try RecordAccess.column(name, of: plan).column
+        let column = name == plan.identifierKey ? "_tombolo_id" : try RecordAccess.column(name, of: plan).column
         terms.append(column.quotedIdentifier + (isDescending ? " DESC" : ""))
       }
     }
@@ -85,14 +85,14 @@ package struct ListCommand: Command {
   }
 
   private func writeCSV(_ query: GuardedStatement, _ plan: EntityPlan, to output: Output) throws {
-    output.text(CSVWriter.line(["id"] + plan.columns.map(\.property)))
+    output.text(CSVWriter.line([plan.identifierKey] + plan.columns.map(\.property)))
     while let row = try query.next() { output.text(CSVWriter.line([row.id.description] + row.texts(plan))) }
   }
 
   private func writeTable(_ query: GuardedStatement, _ plan: EntityPlan, to output: Output) throws {
     var rows: [[String]] = []
     // Widths are known only when all rows are: a table is for people, who set a limit. What was read before an error shows.
-    defer { output.table(["id"] + plan.columns.map(\.property), rows) }
+    defer { output.table([plan.identifierKey] + plan.columns.map(\.property), rows) }
     while let row = try query.next() {
       let cells = zip(plan.columns, row.texts(plan)).map { column, text in
         column.attributeType == nil ? Self.short(text) : text ?? ""

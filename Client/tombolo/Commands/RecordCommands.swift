@@ -159,7 +159,7 @@ package struct GetCommand: Command {
   }
 
   private func show(_ row: RecordRow, _ members: [Members], _ plan: EntityPlan, in output: Output) {
-    var lines = [("id", row.id.description)]
+    var lines = [(plan.identifierKey, row.id.description)]
     if let entity = row.entity { lines.append(("entity", entity)) }
     for (column, text) in zip(plan.columns, row.texts(plan)) { lines.append((column.property, text ?? "—")) }
     for members in members {

@@ -121,7 +121,11 @@ struct SyncSession {
       store: store, token: token, transport: context.makeTransport(), sleeper: SemaphoreSleeper(),
       randomness: context.randomness)
     let output = context.output
-    defer { output.endProgress() }
+    defer {
+      output.endProgress()
+      // Whoever copies the file after a sync copies all of it.
+      try? store.checkpoint()
+    }
     return try driver.run { notice in
       switch notice {
       case .progress(let progress):

@@ -72,6 +72,8 @@ package struct GuardedStatement {
         if let row = RecordRow(statement) { return row }
         malformed.rows += 1
       }
+    } catch let error as SQLiteError where error.isCorrupt {
+      throw TomboloError(error, path: connection.path)
     } catch let error as SQLiteError {
       throw TomboloError(
         .invalidQuery, "The expression failed: \(error.message).", remedy: "Check what it calls and compares.")

@@ -27,7 +27,7 @@ package struct RecordRow: Sendable {
   }
 
   package func json(_ plan: EntityPlan) -> [(String, JSONText)] {
-    var members: [(String, JSONText)] = [("id", .string(id.description))]
+    var members: [(String, JSONText)] = [(plan.identifierKey, .string(id.description))]
     if let entity { members.append(("entity", .string(entity))) }
     for (column, value) in zip(plan.columns, values) { members.append((column.property, Self.json(value, column))) }
     return members
@@ -59,4 +59,9 @@ extension ColumnPlan {
     guard case .attribute(let attribute) = kind else { return nil }
     return attribute
   }
+}
+
+extension EntityPlan {
+  /// What the record's identifier is called in output: `id`, or `_id` where the entity has an attribute of that name.
+  package var identifierKey: String { column("id") == nil ? "id" : "_id" }
 }

@@ -212,6 +212,15 @@ package final class Store: Sendable {
     for handler in handlers { handler(summary) }
   }
 
+  /// Takes the log beside the file into it, so that the file alone is the store: before it may be copied.
+  /// Does nothing while another connection reads.
+  package func checkpoint() throws {
+    try translatingErrors {
+      readers?.forEachIdle { $0.dropStatements() }
+      try writer.withConnection { connection, _ in try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    }
+  }
+
   /// SQLite's `data_version`: another number after another process has committed.
   package func dataVersion() throws -> Int64 {
     try translatingErrors {

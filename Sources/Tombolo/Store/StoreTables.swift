@@ -76,8 +76,9 @@ enum StoreTables {
     for link in schema.linkTables where present[StoreLayout.folded(link.table)] == nil {
       let table = link.table.quotedIdentifier
       statements.append(
-        "CREATE TABLE \(table)(source BLOB NOT NULL, target BLOB NOT NULL, _tombolo_stamps BLOB, "
-          + "PRIMARY KEY(source, target)) STRICT")
+        "CREATE TABLE \(table)(source BLOB NOT NULL CHECK (length(source) = 16), "
+          + "target BLOB NOT NULL CHECK (length(target) = 16), _tombolo_stamps BLOB, PRIMARY KEY(source, target)) STRICT"
+      )
       statements.append("CREATE INDEX \(indexName(link).quotedIdentifier) ON \(table)(target)")
     }
     return statements + ShellTriggers.statements(for: schema)
