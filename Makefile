@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; `make help` lists the rest.
 
-PACKAGES = libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libsodium-dev libzstd-dev
+PACKAGES = pkg-config libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libsodium-dev libzstd-dev
 TEST_PACKAGES = $(PACKAGES) sqlite3 python3
 
 # Warnings are errors in CI only: a newer compiler must not break a user's build.

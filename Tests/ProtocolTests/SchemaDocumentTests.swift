@@ -195,6 +195,7 @@ struct SchemaDocumentTests {
     ("missing_key", "r", document(relationships: "{\"name\":\"r\"}")),
     ("unknown_inverse", "r", document(relationships: "{\"name\":\"r\",\"destination\":\"F\",\"inverse\":\"f\"}")),
     ("inverse_mismatch", "r", document(relationships: "{\"name\":\"r\",\"destination\":\"F\",\"inverse\":\"e\"}")),
+    ("inverse_of_itself", "r", document(relationships: "{\"name\":\"r\",\"destination\":\"E\",\"inverse\":\"r\"}")),
     ("ordered_to_one", "r", document(relationships: "{\"name\":\"r\",\"destination\":\"F\",\"ordered\":true}")),
     (
       "ordered_many_to_many", "r",

@@ -235,7 +235,12 @@ private struct SchemaValidator {
           ? "Make the destination the entity that declares \(inverse)."
           : suggestion(inverse, destination.relationships.map(\.name)))
     }
-    if other.destination != entity.name {
+    if inverse == name, destination.name == entity.name {
+      report(
+        name, "inverse_of_itself",
+        "A relationship cannot be its own inverse: only one of the two records would show it.",
+        "Declare two relationships that are each other's inverse, or leave the inverse out.")
+    } else if other.destination != entity.name {
       report(
         name, "inverse_mismatch", "Its inverse \(destination.name).\(inverse) leads to \(other.destination).",
         "Let it lead to \(entity.name), or name another inverse.")
