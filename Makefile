@@ -34,7 +34,6 @@ check: lint consumer
 	swift build $(FLAGS) --build-tests
 	swift test $(FLAGS)
 	$(MAKE) simulate
-	$(MAKE) sanitize
 
 .PHONY: test-dependencies consumer
 dependencies:
@@ -65,7 +64,8 @@ soak:
 	swift build $(RELEASE) --product tombolo
 	"$$(swift build $(RELEASE) --show-bin-path)/tombolo" simulate --forever
 
-# The run is judged by its exit status; the suites are those that share state between threads.
+# The run is judged by its exit status; the suites are those that share state between threads. Not part of `make test`: on
+# Linux the sanitizer does not see what `Synchronization.Mutex` orders, and reports what it guards as a race.
 sanitize:
 	TSAN_OPTIONS='halt_on_error=1 exitcode=66' swift test $(THREADS) --filter 'Concurren'
 

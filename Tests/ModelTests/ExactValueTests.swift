@@ -192,7 +192,9 @@ struct ExactValueTests {
       let error = #expect(throws: TomboloError.self) { try context.fetch(FetchDescriptor<Sample>()) }
       #expect(error?.code == .undecodableValue)
       #expect(error?.message.contains("Sample." + column) == true)
-      #expect(error?.message.contains(value) == false || value == "''" || value == "'{'")
+      // Word by word: the record's identifier, which is in it, may hold the same digits.
+      let words = error?.message.split { $0.isWhitespace || $0 == "," } ?? []
+      #expect(!words.contains(Substring(value)))
       #expect(try context.fetchCount(FetchDescriptor<Sample>()) == 2)
       #expect(try context.fetch(FetchDescriptor<Folder>()).count == 1)
       let readable = FetchDescriptor<Sample>(predicate: #Predicate { $0.text == "good" })

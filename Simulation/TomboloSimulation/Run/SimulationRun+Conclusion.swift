@@ -1,6 +1,7 @@
 import Tombolo
 import TomboloClient
 import TomboloProtocol
+import TomboloSQLite
 
 /// The end of a run: everything works again, everybody syncs until nothing is left, and the checkers judge the whole.
 extension SimulationRun {
@@ -85,11 +86,24 @@ extension SimulationRun {
     try LostWriteChecker(roles: roles, ledger: ledger, entries: entries, machines: machines).check(content)
   }
 
+  /// Saves whose edits cancelled out, so that nothing is left of them to send.
+  private func cancelledSaves(of replica: SimulatedReplica) throws -> Set<SaveID> {
+    var ids: Set<SaveID> = []
+    try replica.store?.read { connection in
+      let statement = try connection.prepare(
+        "SELECT id FROM _tombolo_save WHERE state = 1 AND attempted = 0 "
+          + "AND NOT EXISTS (SELECT 1 FROM _tombolo_change WHERE save = number)")
+      while try statement.step() { if let id = SaveID(bytes: statement.bytes(0)) { ids.insert(id) } }
+    }
+    return ids
+  }
+
   /// Every save that was confirmed to a person, and not lost with the power before it was sent, was answered by the server.
   private func checkPromises() throws {
     for replica in replicas {
+      let cancelled = try cancelledSaves(of: replica)
       for (number, id) in replica.memory.confirmed.sorted(by: { $0.key < $1.key })
-      where ledger.accepted[id] == nil && ledger.refused[id] == nil {
+      where ledger.accepted[id] == nil && ledger.refused[id] == nil && !cancelled.contains(id) {
         throw SimulationFailure(.noLostWrite, "\(replica.name)'s save \(number.rawValue) never reached the server")
       }
       for id in replica.memory.promised.sorted(by: { $0.record < $1.record })
