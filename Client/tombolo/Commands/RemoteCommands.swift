@@ -59,8 +59,10 @@ package struct RemoteAddCommand: Command {
 /// `tombolo sync STORE [--watch]`
 package struct SyncCommand: Command {
   static let watch = CommandOption.flag("watch", help: "Stay in step until Ctrl-C.")
-  static let reupload = CommandOption.flag("reupload", help: "Give a restored server what this replica has.")
-  static let reset = CommandOption.flag("reset", help: "Take a restored server's content, keeping what is unsent.")
+  static let reupload = CommandOption.flag(
+    "reupload", help: "Not in this version: give a restored server what this replica has.")
+  static let reset = CommandOption.flag(
+    "reset", help: "Not in this version: take a restored server's content, keeping what is unsent.")
   static let token = CommandOption.text(
     "token-file", "FILE", help: "Another token than the one that was named with the remote.")
 
