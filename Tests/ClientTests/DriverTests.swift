@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import Tombolo
 import TomboloClient
@@ -8,7 +7,7 @@ import TomboloProtocol
 struct DriverTests {
   /// Waits in no time.
   private final class VirtualSleeper: Sleeper {
-    let waits = Mutex<[UInt64]>([])
+    let waits = Guarded<[UInt64]>([])
     func sleep(milliseconds: UInt64) -> Bool {
       waits.withLock { $0.append(milliseconds) }
       return true
@@ -18,7 +17,7 @@ struct DriverTests {
 
   private final class ScriptedTransport: Transport {
     let answers: @Sendable (TransportRequest, Int) throws -> SyncEvent
-    private let count = Mutex(0)
+    private let count = Guarded(0)
 
     init(_ answers: @escaping @Sendable (TransportRequest, Int) throws -> SyncEvent) { self.answers = answers }
 

@@ -1,4 +1,3 @@
-import Synchronization
 import Tombolo
 import TomboloClient
 import TomboloProtocol
@@ -19,7 +18,7 @@ final class ScriptedStore: ReplicaStoring {
   }
 
   let document: SchemaDocument
-  private let shared: Mutex<State>
+  private let shared: Guarded<State>
 
   var now: State { shared.withLock { $0 } }
 
@@ -32,7 +31,7 @@ final class ScriptedStore: ReplicaStoring {
         cursor: nil,
         highestSave: .none, holds: nil, unsent: 0, parked: 0, lastPush: nil, lastPull: nil)
     }
-    shared = Mutex(state)
+    shared = Guarded(state)
   }
 
   static func changeSet(_ number: UInt64, changes: Int = 1, bytes: Int = 10) -> ChangeSet {

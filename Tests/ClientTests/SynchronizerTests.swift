@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import Tombolo
 import TomboloClient
@@ -13,7 +12,7 @@ struct SynchronizerTests {
 
   /// Later by a millisecond whenever it is read, so that of two saves the second one is later.
   private final class SteppingClock: WallClock {
-    private let last = Mutex(SystemClock().milliseconds())
+    private let last = Guarded(SystemClock().milliseconds())
     func milliseconds() -> UInt64 {
       last.withLock { last in
         last += 1

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import Tombolo
 import TomboloClient
@@ -44,7 +43,7 @@ final class CommandFixture: Sendable {
   }
 
   func run(_ arguments: [String], transport: any Transport = NoTransport()) -> Result {
-    let texts = Mutex((output: "", errors: ""))
+    let texts = Guarded((output: "", errors: ""))
     let output = Output(
       standardOutput: { text in texts.withLock { $0.output += text } },
       standardError: { text in texts.withLock { $0.errors += text } }, isTerminal: false, showsProgress: false)

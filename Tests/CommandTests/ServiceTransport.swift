@@ -1,4 +1,3 @@
-import Synchronization
 import Tombolo
 import TomboloClient
 import TomboloProtocol
@@ -9,8 +8,8 @@ final class ServiceTransport: Transport {
   let service: Service
   private let directory: String
   let url = "http://server:1/v1/stores/library"
-  private let failures = Mutex<[TransportFailure]>([])
-  private let seen = Mutex<[String]>([])
+  private let failures = Guarded<[TransportFailure]>([])
+  private let seen = Guarded<[String]>([])
 
   /// - Parameter directory: where its files go.
   init(directory: String) throws {

@@ -1,5 +1,5 @@
+import TomboloProtocol
 import Foundation
-import Synchronization
 import Testing
 
 @Suite("End to end, with real processes", .serialized, .timeLimit(.minutes(5)))
@@ -23,7 +23,7 @@ struct FaultTests {
   func lostAnswerAndKilledDaemon() throws {
     let (sandbox, token) = try Self.island()
     var daemon = try Daemon(in: sandbox)
-    let swallowed = Mutex(0)
+    let swallowed = Guarded(0)
     let proxy = try Proxy(
       upstream: daemon.port,
       decide: { line in
@@ -64,9 +64,9 @@ struct FaultTests {
     try sandbox.tombolo("sync", "a.store")
     try sandbox.tombolo("init", "b.store", "--schema", Sandbox.data("airports.schema.json"))
 
-    let pages = Mutex(0)
-    let held = Mutex(false)
-    let isOpen = Mutex(false)
+    let pages = Guarded(0)
+    let held = Guarded(false)
+    let isOpen = Guarded(false)
     let proxy = try Proxy(
       upstream: daemon.port,
       decide: { line in
@@ -101,7 +101,7 @@ struct FaultTests {
   func stopsWithAWatcher() throws {
     let (sandbox, token) = try Self.island()
     let daemon = try Daemon(in: sandbox)
-    let waiting = Mutex(false)
+    let waiting = Guarded(false)
     let proxy = try Proxy(
       upstream: daemon.port,
       decide: { line in

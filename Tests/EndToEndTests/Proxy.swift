@@ -1,6 +1,6 @@
+import TomboloProtocol
 import Foundation
 import Glibc
-import Synchronization
 
 /// An HTTP proxy of the tests: passes each exchange on, or swallows its answer, or holds it for ever.
 ///
@@ -16,7 +16,7 @@ final class Proxy: Sendable {
 
   let port: UInt16
   private let listener: Int32
-  private let upstream: Mutex<UInt16>
+  private let upstream: Guarded<UInt16>
   private let decide: @Sendable (_ requestLine: String) -> Action
   private let done: @Sendable (_ requestLine: String, Action) -> Void
 
@@ -27,7 +27,7 @@ final class Proxy: Sendable {
     upstream: UInt16, decide: @escaping @Sendable (String) -> Action,
     done: @escaping @Sendable (String, Action) -> Void = { _, _ in }
   ) throws {
-    self.upstream = Mutex(upstream)
+    self.upstream = Guarded(upstream)
     self.decide = decide
     self.done = done
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -15,8 +15,8 @@ final class TestClock: WallClock {
 
 /// SplitMix64, so that a failure shows again.
 final class TestRandomness: Randomness {
-  private let state: Mutex<UInt64>
-  init(seed: UInt64 = 7) { state = Mutex(seed) }
+  private let state: Guarded<UInt64>
+  init(seed: UInt64 = 7) { state = Guarded(seed) }
   func next() -> UInt64 {
     state.withLock { state in
       state &+= 0x9E37_79B9_7F4A_7C15
@@ -41,7 +41,7 @@ final class ServerFixture {
   private let limits: ServiceLimits
 
   final class LogBook: Sendable {
-    let lines = Mutex<[String]>([])
+    let lines = Guarded<[String]>([])
   }
 
   private static let count = Atomic<Int>(0)

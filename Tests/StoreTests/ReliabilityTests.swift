@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import Tombolo
 import TomboloProtocol
@@ -59,7 +58,7 @@ struct ReliabilityTests {
     try StoreFixture.run { fixture in
       let stores = [try fixture.file(TestSchemas.library()), try fixture.file(TestSchemas.library())]
       let id = try stores[0].insert("Sample", ["count": .integer(0)])
-      let failures = Mutex<[String]>([])
+      let failures = Guarded<[String]>([])
       DispatchQueue.concurrentPerform(iterations: 2) { index in
         for _ in 0..<50 {
           do {
@@ -85,7 +84,7 @@ struct ReliabilityTests {
     try StoreFixture.run { fixture in
       let store = try fixture.file(TestSchemas.library())
       let note = try store.plan("Note")
-      let odd = Mutex(0)
+      let odd = Guarded(0)
       DispatchQueue.concurrentPerform(iterations: 4) { index in
         for _ in 0..<25 {
           do {
@@ -112,7 +111,7 @@ struct ReliabilityTests {
   func observers() throws {
     try StoreFixture.run { fixture in
       let store = try fixture.memory(TestSchemas.library())
-      let heard = Mutex<[String]>([])
+      let heard = Guarded<[String]>([])
       var token: StoreObservation? = store.observe { summary in
         heard.withLock { $0.append("\(summary.author ?? "-"):\(summary.inserted.count)") }
       }

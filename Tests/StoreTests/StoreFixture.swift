@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import Tombolo
 import TomboloProtocol
@@ -7,15 +6,15 @@ import TomboloSQLite
 
 /// A clock that the test moves.
 final class TestClock: WallClock {
-  private let now = Mutex<UInt64>(1_700_000_000_000)
+  private let now = Guarded<UInt64>(1_700_000_000_000)
   func milliseconds() -> UInt64 { now.withLock { $0 } }
   func advance(by milliseconds: UInt64) { now.withLock { $0 += milliseconds } }
 }
 
 /// A seeded generator (SplitMix64), so that a failure repeats.
 final class TestRandomness: Randomness {
-  private let state: Mutex<UInt64>
-  init(seed: UInt64) { state = Mutex(seed) }
+  private let state: Guarded<UInt64>
+  init(seed: UInt64) { state = Guarded(seed) }
   func next() -> UInt64 {
     state.withLock { state in
       state &+= 0x9E37_79B9_7F4A_7C15

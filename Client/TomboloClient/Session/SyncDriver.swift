@@ -1,4 +1,3 @@
-import Synchronization
 package import TomboloProtocol
 
 /// Runs engines on a real transport and a real clock, blocking: one sync at a time.
@@ -8,7 +7,7 @@ package final class SyncDriver: Sendable {
   private let sleeper: any Sleeper
   private let randomness: any Randomness
   private let token: String
-  private let control = Mutex(Control())
+  private let control = Guarded(Control())
 
   private struct Control {
     var isRunning = false

@@ -1,6 +1,5 @@
 import Dispatch
 public import Observation
-import Synchronization
 public import Tombolo
 package import TomboloProtocol
 
@@ -23,7 +22,7 @@ public final class Synchronizer: Observable, Sendable {
   let driver: SyncDriver
   private let queue = DispatchQueue(label: "tombolo.sync")
   private let registrar = ObservationRegistrar()
-  private let shared: Mutex<Shared>
+  private let shared: Guarded<Shared>
   private let outcome: @Sendable (Result<SyncReport, TomboloError>) -> Void
 
   private struct Shared {
@@ -56,7 +55,7 @@ public final class Synchronizer: Observable, Sendable {
     self.store = store
     driver = SyncDriver(
       store: store, token: remote.token, transport: transport, sleeper: sleeper, randomness: store.options.randomness)
-    shared = Mutex(Shared())
+    shared = Guarded(Shared())
   }
 
   deinit { driver.interrupt() }
@@ -196,7 +195,7 @@ public final class Synchronizer: Observable, Sendable {
 
   /// Another process's commit shows in SQLite's `data_version`; then the long poll makes way for a push.
   private func watchOtherProcesses(_ generation: Int) {
-    let last = Mutex<Int64?>(nil)
+    let last = Guarded<Int64?>(nil)
     let timer = DispatchSource.makeTimerSource(queue: .global())
     timer.schedule(deadline: .now(), repeating: .milliseconds(Self.watchMilliseconds))
     timer.setEventHandler { [weak self] in

@@ -1,3 +1,4 @@
+import TomboloProtocol
 import CTomboloCurl
 import Synchronization
 import TomboloCompression
@@ -25,7 +26,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private let options: Options
   private let easy: UnsafeMutableRawPointer?
   private let multi: UnsafeMutableRawPointer?
-  private let exchange = Mutex(())
+  private let exchange = Guarded(())
   private let isInterrupted = Atomic(false)
 
   private static let isPrepared: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK

@@ -101,7 +101,7 @@ package struct SimulateCommand: Command {
   private static func results(
     _ simulation: Simulation, seeds: Range<UInt64>, jobs: Int
   ) -> [(seed: UInt64, result: Outcome)] {
-    let results = Mutex<[UInt64: Outcome]>([:])
+    let results = Guarded<[UInt64: Outcome]>([:])
     let next = Atomic<UInt64>(seeds.lowerBound)
     DispatchQueue.concurrentPerform(iterations: min(jobs, seeds.count)) { _ in
       while true {

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 import Tombolo
 import TomboloClient
 import TomboloProtocol
@@ -21,8 +20,8 @@ struct WatchSession {
     let output = session.context.output
     let isJSON = isJSON
     let ended = DispatchSemaphore(value: 0)
-    let failure = Mutex<TomboloError?>(nil)
-    let lastCode = Mutex<ErrorCode?>(nil)
+    let failure = Guarded<TomboloError?>(nil)
+    let lastCode = Guarded<ErrorCode?>(nil)
     let synchronizer = try Synchronizer(
       store: session.store, remote: Remote(url: url, token: session.token),
       transport: session.context.makeTransport(), sleeper: SemaphoreSleeper()

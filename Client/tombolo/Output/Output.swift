@@ -1,6 +1,6 @@
+import TomboloProtocol
 import Foundation
 import Glibc
-import Synchronization
 
 /// Where a command writes: results to standard output, everything else to standard error.
 package final class Output: Sendable {
@@ -13,7 +13,7 @@ package final class Output: Sendable {
   package let isTerminal: Bool
   /// Whether a person reads standard error: only then is progress shown.
   package let showsProgress: Bool
-  private let progressWidth = Mutex(0)
+  private let progressWidth = Guarded(0)
 
   package init(
     standardOutput: @escaping Sink, standardError: @escaping Sink, isTerminal: Bool, showsProgress: Bool

@@ -41,9 +41,9 @@ package final class SkewedClock: WallClock {
 
 /// One machine's random bits.
 package final class SeededRandomness: Randomness {
-  private let generator: Mutex<SeededGenerator>
+  private let generator: Guarded<SeededGenerator>
 
-  package init(_ generator: SeededGenerator) { self.generator = Mutex(generator) }
+  package init(_ generator: SeededGenerator) { self.generator = Guarded(generator) }
 
   package func next() -> UInt64 { generator.withLock { $0.next() } }
 }

@@ -1,5 +1,5 @@
-import Foundation
 import Synchronization
+import Foundation
 import TomboloProtocol
 
 /// The unit of work: objects that were fetched or inserted, and what was changed of them since the last save.
@@ -166,7 +166,7 @@ final class CommitInbox: Sendable {
     /// The thread that is saving for the context: its commits are its own.
     var ownThread: UInt?
   }
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   /// Returns false for the context's own commit.
   func take(_ summary: CommitSummary) -> Bool {

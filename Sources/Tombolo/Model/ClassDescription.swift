@@ -1,4 +1,3 @@
-import Synchronization
 package import TomboloProtocol
 
 /// What one model class says of itself: its properties, inherited ones first, with their key paths. Made once a class.
@@ -74,7 +73,7 @@ package final class ClassDescription: @unchecked Sendable {
 
   // MARK: The registry
 
-  private static let registry = Mutex<[ObjectIdentifier: ClassDescription]>([:])
+  private static let registry = Guarded<[ObjectIdentifier: ClassDescription]>([:])
 
   package static func of(_ type: any PersistentModel.Type) -> ClassDescription {
     if let known = registry.withLock({ $0[ObjectIdentifier(type)] }) { return known }

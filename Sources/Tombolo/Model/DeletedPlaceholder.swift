@@ -1,4 +1,3 @@
-import Synchronization
 import TomboloProtocol
 import TomboloSQLite
 
@@ -8,7 +7,7 @@ import TomboloSQLite
 /// record is gone, and the answer of ``ModelContext/model(for:)``. It is made of a row of constants, as any fetched object
 /// is made of its row.
 enum DeletedPlaceholder {
-  private static let plans = Mutex<[ObjectIdentifier: ModelPlan]>([:])
+  private static let plans = Guarded<[ObjectIdentifier: ModelPlan]>([:])
 
   /// Nil where a property has a type of which no value can be made up.
   static func make(_ type: any PersistentModel.Type, _ record: RecordID?) -> (any PersistentModel)? {

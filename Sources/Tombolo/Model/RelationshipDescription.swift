@@ -1,4 +1,3 @@
-import Synchronization
 import TomboloProtocol
 
 /// One relationship of a class: where it leads, how it is declared, and access to its typed slot without knowing the types.
@@ -17,7 +16,7 @@ package class RelationshipDescription: @unchecked Sendable {
   package let isOptional: Bool
   package let options: _$RelationshipOptions
   package let originalName: String?
-  private let resolvedInverse = Mutex<InverseBox?>(nil)
+  private let resolvedInverse = Guarded<InverseBox?>(nil)
 
   private struct InverseBox: Sendable {
     let relationship: RelationshipDescription?

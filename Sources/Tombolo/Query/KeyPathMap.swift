@@ -1,4 +1,3 @@
-import Synchronization
 package import TomboloProtocol
 
 /// What the key paths of one model type are called in the store.
@@ -61,7 +60,7 @@ final class SortPathCache: Sendable {
   }
   /// An application sorts by few key paths; more than this many are not kept.
   private static let countMax = 1_000
-  private let paths = Mutex<[Key: SortPath]>([:])
+  private let paths = Guarded<[Key: SortPath]>([:])
 
   /// The path's parts, made by `make` if they are not known yet.
   func parts(of path: AnyKeyPath, in entity: String, make: () throws -> SortPath) rethrows -> SortPath {

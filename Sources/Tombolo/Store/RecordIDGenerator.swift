@@ -1,4 +1,3 @@
-import Synchronization
 import TomboloProtocol
 
 /// Makes record identities: UUID version 7 (RFC 9562, section 5.7), each above the one before within this generator.
@@ -13,7 +12,7 @@ final class RecordIDGenerator: Sendable {
 
   private let clock: any WallClock
   private let randomness: any Randomness
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   init(clock: any WallClock, randomness: any Randomness) {
     self.clock = clock

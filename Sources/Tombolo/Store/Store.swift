@@ -1,4 +1,3 @@
-import Synchronization
 package import TomboloProtocol
 package import TomboloSQLite
 
@@ -34,7 +33,7 @@ package final class Store: Sendable {
   /// Nil for a store in memory, which has the writer's connection only.
   private let readers: ReaderPool?
   private let identities: RecordIDGenerator
-  private let observers = Mutex<Observers>(Observers())
+  private let observers = Guarded<Observers>(Observers())
 
   private struct Observers {
     var next = 0

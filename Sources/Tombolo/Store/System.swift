@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TomboloProtocol
 
 /// The system's wall clock.
@@ -15,7 +14,7 @@ package struct SystemClock: WallClock {
 
 /// The system's random bits, fetched some hundred at a time: a call for each would cost more than an insert.
 package final class SystemRandomness: Randomness {
-  private let buffer = Mutex<[UInt64]>([])
+  private let buffer = Guarded<[UInt64]>([])
 
   package init() {}
 
