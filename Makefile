@@ -33,7 +33,7 @@ test: test-dependencies demo check
 check: lint consumer
 	swift build $(FLAGS) --build-tests
 	swift test $(FLAGS)
-	$(MAKE) simulate
+	$(MAKE) simulate sanitize
 
 .PHONY: test-dependencies consumer
 dependencies:
@@ -64,10 +64,9 @@ soak:
 	swift build $(RELEASE) --product tombolo
 	"$$(swift build $(RELEASE) --show-bin-path)/tombolo" simulate --forever
 
-# The run is judged by its exit status; the suites are those that share state between threads. Not part of `make test`: on
-# Linux the sanitizer does not see what `Synchronization.Mutex` orders, and reports what it guards as a race.
+# The suites that share state between threads, and a daemon with a watcher. The run is judged by its exit status.
 sanitize:
-	TSAN_OPTIONS='halt_on_error=1 exitcode=66' swift test $(THREADS) --filter 'Concurren'
+	TSAN_OPTIONS='halt_on_error=1 exitcode=66' swift test $(THREADS) --filter 'Concurren|Synchronizer|Driver|Reliab|watcher'
 
 bench: dependencies
 	Scripts/install-dependencies gcc libc6-dev

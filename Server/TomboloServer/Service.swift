@@ -6,8 +6,7 @@ import TomboloProtocol
 /// A listener (or the simulation) hands requests in from any thread. ``handle(_:)`` commits what it changes before it
 /// returns; ``handle(batch:)`` takes the pushes that wait and commits them together.
 package final class Service: @unchecked Sendable {
-  // Guarded by `lock`: the control store, the open stores, the metrics. Everything else never changes. (`NSLock`, not
-  // `Mutex`: the thread sanitizer does not see what a `Mutex` orders on Linux.)
+  // Guarded by `lock`: the control store, the open stores, the metrics. Everything else never changes.
   private let lock = NSLock()
   let options: ServiceOptions
   let directory: String

@@ -1,5 +1,5 @@
 import CTomboloSQLite
-import Synchronization
+import Foundation
 
 /// A machine's disk in memory, as a virtual file system for SQLite (https://sqlite.org/vfs.html).
 ///
@@ -43,7 +43,7 @@ package final class MemoryFileSystem: @unchecked Sendable {
   /// The name it is registered under.
   package let name: String
   let environment: Environment
-  private let lock = Mutex(())
+  private let lock = NSLock()
   private var files: [String: MemoryFile] = [:]
   /// Deleted files whose deletion is not on the platter yet.
   private var ghosts: [String: MemoryFile] = [:]
@@ -79,12 +79,9 @@ package final class MemoryFileSystem: @unchecked Sendable {
   }
 
   func locked<Result>(_ body: () -> Result) -> Result {
-    // A Result that holds files never leaves this target, and its users hold the lock again when they touch it.
-    nonisolated(unsafe) var result: Result?
-    nonisolated(unsafe) let body = body
-    lock.withLock { _ in result = body() }
-    guard let result else { preconditionFailure("the body was not run") }
-    return result
+    lock.lock()
+    defer { lock.unlock() }
+    return body()
   }
 
   // MARK: Faults

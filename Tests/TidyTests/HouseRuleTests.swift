@@ -43,6 +43,15 @@ struct HouseRuleTests {
     #expect(found == [])
   }
 
+  @Test("Locks are those that the thread sanitizer sees")
+  func visibleLocks() {
+    let found = SourceTree.offences(in: Self.sources) { line in
+      let code = SourceTree.code(line)
+      return code.contains("Mutex(") || code.contains("Mutex<")
+    }
+    #expect(found == [])
+  }
+
   @Test("Protocol, Client and Server take clock and identifiers from outside")
   func noHiddenClocks() {
     let pure = Self.sources.filter { file in
