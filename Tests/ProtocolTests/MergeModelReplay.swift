@@ -169,7 +169,11 @@ struct ModelReplay {
     for record in reader.records.values where record.isLiving {
       let item = try MergeEngine.item(for: record, since: .start, reader: reader, schema: MergeModelSchema.schema)
       guard case .record(let state) = item else { continue }
-      for field in state.fields { sum.insert(record.id, field.name, field.value, field.stamp) }
+      sum.insert(state)
+    }
+    for link in reader.pairs.values where link.isPresent {
+      let ends = [link.key.source, link.key.target]
+      if ends.allSatisfy({ reader.records[$0]?.isLiving ?? false }) { sum.insert(link.key, link.stamp) }
     }
     return sum
   }

@@ -54,6 +54,6 @@ package struct MemoryMergeReader: MergeReader, Sendable {
     }
     for link in effects.links { pairs[link.key] = link }
     conflicts += effects.conflicts
-    checksum.add(effects.checksumChange)
+    checksum.add(effects.checksumChange.total)
   }
 }

@@ -17,8 +17,8 @@ package struct MergeEffects: Hashable, Sendable {
   package var refusedWrites: [RefusedWrite]
   /// The greatest clock reading accepted so far, in milliseconds; to be kept beside the head.
   package var greatestMilliseconds: UInt64
-  /// What the change set adds to the store's checksum (and takes away): add it with ``Checksum/add(_:)``.
-  package var checksumChange: Checksum
+  /// What the change set adds to the store's checksum, and takes away.
+  package var checksumChange: ChecksumChange
 
   /// A record as it is now, with the rows of the caller's indexes that belong to it: all of them replace the old ones.
   package struct ChangedRecord: Hashable, Sendable {
@@ -44,7 +44,7 @@ package struct MergeEffects: Hashable, Sendable {
     refusedRecords = []
     refusedWrites = []
     self.greatestMilliseconds = greatestMilliseconds
-    checksumChange = Checksum()
+    checksumChange = ChecksumChange()
   }
 }
 

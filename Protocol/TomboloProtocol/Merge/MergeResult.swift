@@ -15,20 +15,50 @@ extension MergeSession {
       try addChecksum(of: record, to: &effects.checksumChange)
     }
     effects.links = changedLinks.values.sorted { $0.key < $1.key }
+    try addChecksumOfLinks(to: &effects.checksumChange)
     effects.conflicts = conflicts
   }
 
   /// The difference between what the record adds to the checksum now and what it added before.
-  private func addChecksum(of record: MergeRecord, to checksum: inout Checksum) throws {
+  private func addChecksum(of record: MergeRecord, to change: inout ChecksumChange) throws {
     let before = try original(record.id)
     let old = try before.map { try MergeFeed(self, isOriginal: true).visibleFields(of: $0) } ?? [:]
     let new = try MergeFeed(self, isOriginal: false).visibleFields(of: record)
+    var sum = Checksum()
+    if let before, before.isLiving { sum.remove(life: before.incarnation, of: before.id, as: before.entity) }
+    if record.isLiving { sum.insert(life: record.incarnation, of: record.id, as: record.entity) }
     for (name, version) in new where old[name] != version {
-      checksum.insert(record.id, name, version.value, version.stamp)
+      sum.insert(record.id, name, version.value, version.stamp)
     }
     for (name, version) in old where new[name] != version {
-      checksum.remove(record.id, name, version.value, version.stamp)
+      sum.remove(record.id, name, version.value, version.stamp)
     }
+    change.add(sum, of: record.id)
+  }
+
+  /// The same of the pairs: those that changed, and those of records that died or came back.
+  private func addChecksumOfLinks(to change: inout ChecksumChange) throws {
+    if schema.resolved.links.isEmpty { return }
+    var keys = Set(changedLinks.keys)
+    for id in changed {
+      // A record that is new here has no pairs but those of this change set.
+      guard let before = try original(id), try before.isLiving == isGone(id) else { continue }
+      for link in try links(of: id) { keys.insert(link.key) }
+    }
+    for key in keys {
+      let old = try reader.link(key).flatMap { try isShown($0) { try original($0) } ? $0 : nil }
+      let new = try link(key).flatMap { try isShown($0) { try record($0) } ? $0 : nil }
+      if old?.stamp == new?.stamp { continue }
+      var sum = Checksum()
+      if let old { sum.remove(key, old.stamp) }
+      if let new { sum.insert(key, new.stamp) }
+      change.add(sum, of: key.source)
+    }
+  }
+
+  private func isShown(_ link: MergeLink, _ record: (RecordID) throws -> MergeRecord?) throws -> Bool {
+    guard link.isPresent else { return false }
+    return try record(link.key.source)?.isLiving ?? false && record(link.key.target)?.isLiving ?? false
   }
 }
 

@@ -9,7 +9,7 @@ extension StoreFile {
       for changed in effects.records { try write(changed) }
       for link in effects.links { try write(link) }
       for conflict in effects.conflicts { try write(conflict) }
-      state.checksum.add(effects.checksumChange)
+      state.checksum.add(effects.checksumChange.total)
     }
     for id in effects.refusedRecords { try writeRefused(id) }
     for refused in effects.refusedWrites { try write(refused) }

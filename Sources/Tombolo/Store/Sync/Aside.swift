@@ -15,23 +15,28 @@ struct Aside {
     get throws { try connection.firstRow("SELECT 1 FROM _tombolo_aside LIMIT 1") { _ in false } ?? true }
   }
 
-  /// The fields of one record that its entity does not have.
-  func fields(of id: RecordID) throws -> [String: FieldMerge.Version] {
-    var fields: [String: FieldMerge.Version] = [:]
-    for (name, state) in try states(of: id) where name != Self.confirmed {
-      for field in state.fields { fields[field.name] = FieldMerge.Version(value: field.value, stamp: field.stamp) }
-    }
-    return fields
+  /// What is set aside of one record adds this to the checksum.
+  func sum(of id: RecordID) throws -> Checksum {
+    var sum = Checksum()
+    for (name, state) in try states(of: id) where name != Self.confirmed { sum.add(Self.part(state, under: name)) }
+    return sum
   }
 
-  func forEachField(_ body: (RecordID, String, FieldMerge.Version) -> Void) throws {
+  /// Hands out what each thing that is set aside of a record adds to the checksum.
+  func forEachPart(_ body: (RecordID, Checksum) -> Void) throws {
     try connection.eachRow("SELECT attribute, body FROM _tombolo_aside ORDER BY record, attribute") { row in
-      guard row.string(0) != Self.confirmed, case .record(let state) = try FeedItem(decoding: row.bytes(1), as: .cbor)
+      let name = row.string(0)
+      guard name != Self.confirmed, case .record(let state) = try FeedItem(decoding: row.bytes(1), as: .cbor)
       else { return }
-      for field in state.fields {
-        body(state.id, field.name, FieldMerge.Version(value: field.value, stamp: field.stamp))
-      }
+      body(state.id, Self.part(state, under: name))
     }
+  }
+
+  private static func part(_ state: RecordState, under name: String) -> Checksum {
+    var sum = Checksum()
+    if name == whole { sum.insert(life: state.incarnation, of: state.id, as: state.entity) }
+    for field in state.fields { sum.insert(state.id, field.name, field.value, field.stamp) }
+    return sum
   }
 
   /// Keeps the fields of a record that the schema has, but not with these fields.
@@ -81,7 +86,24 @@ struct Aside {
     return links
   }
 
+  /// One pair that was set aside.
+  func link(_ link: LinkKey) throws -> LinkState? {
+    try connection.firstRow(
+      "SELECT body FROM _tombolo_aside WHERE record = ?1 AND attribute = ?2",
+      {
+        $0.bind(link.source, at: 1)
+        $0.bind(Self.name(of: link), at: 2)
+      }
+    ) { row in
+      if case .link(let state) = try FeedItem(decoding: row.bytes(0), as: .cbor) { return state }
+      return nil
+    } ?? nil
+  }
+
   func forget(_ link: LinkKey) throws { try remove(link.source, attribute: Self.name(of: link)) }
+
+  /// Whether a pair has to wait for a later schema, which knows the entity of one of its ends.
+  func waits(_ link: LinkKey) throws -> Bool { try holdsWhole(link.source) || holdsWhole(link.target) }
 
   /// Forgets every pair: a snapshot brings those that there are.
   func removeLinks() throws { try connection.run("DELETE FROM _tombolo_aside WHERE attribute LIKE '#link %'") { _ in } }

@@ -49,6 +49,8 @@ struct AsideAdoption {
         key.bind(to: $0)
         $0.bind(stamp, at: 3)
       }
+    } else if state.isPresent, try aside.waits(key) {
+      return
     } else if !state.isPresent, !state.stamp.isZero {
       try connection.run(
         "INSERT OR REPLACE INTO _tombolo_unlinked(relationship, source, target, stamp) VALUES (?3, ?1, ?2, ?4)"

@@ -16,9 +16,11 @@ enum RemoteKey: String {
   case greatest
   case lastPush = "last_push"
   case lastPull = "last_pull"
-  /// The checksum of the confirmed state.
+  /// The checksum of the confirmed state: of records, and of pairs, which is not there while it has to be made anew.
   case checksumHigh = "checksum_high"
   case checksumLow = "checksum_low"
+  case linkChecksumHigh = "link_checksum_high"
+  case linkChecksumLow = "link_checksum_low"
   /// The ids that this replica had before: eight bytes each.
   case formerReplicas = "former_replicas"
 }
@@ -86,6 +88,19 @@ struct RemoteBook {
   func set(_ checksum: Checksum) throws {
     try set(.checksumHigh, to: checksum.high)
     try set(.checksumLow, to: checksum.low)
+  }
+
+  var linkChecksum: Checksum? {
+    get throws {
+      guard let high = try integer(.linkChecksumHigh), let low = try integer(.linkChecksumLow) else { return nil }
+      return Checksum(high: UInt64(bitPattern: high), low: UInt64(bitPattern: low))
+    }
+  }
+
+  func set(links checksum: Checksum?) throws {
+    if try linkChecksum == checksum { return }
+    try set(.linkChecksumHigh, to: checksum?.high)
+    try set(.linkChecksumLow, to: checksum?.low)
   }
 
   var formerReplicas: [ReplicaID] {

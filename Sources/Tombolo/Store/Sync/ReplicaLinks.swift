@@ -71,6 +71,9 @@ extension ReplicaTransaction {
         $0.bind(key.source, at: 2)
         $0.bind(key.target, at: 3)
       }, { $0.isNull(0) ? Stamp.zero : try Stamp($0.bytes(0), replicas) })
+    if parted == nil, try !aside.isEmpty, let kept = try aside.link(key) {
+      return Pair(isPresent: kept.isPresent, stamp: kept.stamp)
+    }
     return Pair(isPresent: false, stamp: parted ?? .zero)
   }
 
@@ -133,7 +136,11 @@ extension ReplicaTransaction {
         $0.bind(key.target, at: 2)
       }
     }
-    if connection.changes > 0 { noteLink(key, plan) }
+    if connection.changes > 0 {
+      noteLink(key, plan)
+      linkSum = nil
+    }
+    if try !aside.isEmpty { try setAside(pair, key, isShown: isShown) }
     let isParted = !pair.isPresent && !pair.stamp.isZero
     try connection.run(
       isParted
@@ -144,6 +151,16 @@ extension ReplicaTransaction {
       $0.bind(key.source, at: 2)
       $0.bind(key.target, at: 3)
       if isParted { $0.bind(stamp, at: 4) }
+    }
+  }
+
+  /// A pair with an end that only a later schema knows waits for it.
+  private func setAside(_ pair: Pair, _ key: LinkKey, isShown: Bool) throws {
+    linkSum = nil
+    if pair.isPresent, !isShown, try aside.waits(key) {
+      try aside.keep(LinkState(link: key, isPresent: true, stamp: pair.stamp))
+    } else {
+      try aside.forget(key)
     }
   }
 

@@ -144,13 +144,9 @@ extension ReplicaTransaction {
     return RecordWork(id: state.id, entity: plan, pulled: .state(state))
   }
 
-  private func removeFromSum(asideOf id: RecordID) throws {
-    for (name, version) in try aside.fields(of: id) { confirmedSum.remove(id, name, version.value, version.stamp) }
-  }
+  private func removeFromSum(asideOf id: RecordID) throws { confirmedSum.subtract(try aside.sum(of: id)) }
 
-  private func addToSum(asideOf id: RecordID) throws {
-    for (name, version) in try aside.fields(of: id) { confirmedSum.insert(id, name, version.value, version.stamp) }
-  }
+  private func addToSum(asideOf id: RecordID) throws { confirmedSum.add(try aside.sum(of: id)) }
 
   /// After a snapshot: what it does not have is gone, but for unsent work.
   private func dropRecords(except pulled: Set<RecordID>) throws {
@@ -164,6 +160,10 @@ extension ReplicaTransaction {
           gone[start..<min(gone.count, start + 1_000)].map { RecordWork(id: $0, entity: entity, pulled: .absent) })
       }
     }
+    for id in Set(try aside.states().map(\.id)).subtracting(pulled) {
+      try removeFromSum(asideOf: id)
+      try aside.removeFields(of: id)
+    }
     // Records that only a pending delete still holds the image of.
     let held = queue.byRecord.keys.sorted().filter { !pulled.contains($0) }
     try relay(
@@ -176,10 +176,14 @@ extension ReplicaTransaction {
 
   private func apply(_ links: [LinkKey: LinkState], isSnapshot: Bool) throws {
     var pulled = links
-    if isSnapshot { try aside.removeLinks() }
+    if isSnapshot {
+      try aside.removeLinks()
+      linkSum = nil
+    }
     let known = Set(schema.linkTables.map(\.link.key))
     for (key, state) in links.sorted(by: { $0.key < $1.key }) where !known.contains(key.relationship) {
       try aside.keep(state)
+      linkSum = nil
     }
     if isSnapshot {
       for plan in schema.linkTables {
@@ -230,9 +234,17 @@ extension ReplicaTransaction {
       (save.state == .unsent || save.state == .answered) && !save.changes.isEmpty
     }
     guard let theirs = page.checksum, !isPending else { return .notCompared }
-    if theirs == confirmedSum { return .equal }
-    let scanned = try ChecksumScan(connection, schema: schema).sum()
-    if theirs == scanned { try book.set(scanned) }
-    return theirs == scanned ? .equal : .different
+    let scan = ChecksumScan(connection, schema: schema)
+    let links = try linkSum ?? scan.linkSum()
+    try book.set(links: links)
+    var sum = confirmedSum
+    sum.add(links)
+    if theirs == sum { return .equal }
+    let scanned = try scan.sum()
+    guard theirs == scanned else { return .different }
+    var records = scanned
+    records.subtract(links)
+    try book.set(records)
+    return .equal
   }
 }

@@ -97,13 +97,11 @@ extension ReplicaTransaction {
   }
 
   private func addToSum(_ work: RecordWork, isAdding: Bool) {
-    for (name, version) in work.confirmed?.fields ?? [:] {
-      if isAdding {
-        confirmedSum.insert(work.id, name, version.value, version.stamp)
-      } else {
-        confirmedSum.remove(work.id, name, version.value, version.stamp)
-      }
-    }
+    guard let image = work.confirmed else { return }
+    var sum = Checksum()
+    sum.insert(life: image.incarnation, of: work.id, as: image.entity)
+    for (name, version) in image.fields { sum.insert(work.id, name, version.value, version.stamp) }
+    if isAdding { confirmedSum.add(sum) } else { confirmedSum.subtract(sum) }
   }
 
   private func keep(_ tombstone: Tombstone) throws {
@@ -147,7 +145,7 @@ extension ReplicaTransaction {
   private func write(_ image: RecordImage?, _ work: RecordWork) throws {
     guard let image else {
       if let old = work.old {
-        try rows.remove(old.entity, work.id)
+        if try rows.remove(old.entity, work.id) { linkSum = nil }
         noteChange(work.id, from: old.entity, to: nil)
       }
       return

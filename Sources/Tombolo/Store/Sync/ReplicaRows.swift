@@ -185,15 +185,20 @@ final class ReplicaRows {
     }
   }
 
-  func remove(_ entity: EntityPlan, _ id: RecordID) throws {
+  /// - Returns: whether pairs went with it.
+  @discardableResult
+  func remove(_ entity: EntityPlan, _ id: RecordID) throws -> Bool {
     try connection.run("DELETE FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1") { $0.bind(id, at: 1) }
     if hasHidden { try connection.run("DELETE FROM _tombolo_hidden WHERE record = ?1") { $0.bind(id, at: 1) } }
+    var hadLinks = false
     for plan in schema.neighbours(of: entity).links {
       try connection.run("DELETE FROM \(plan.table.quotedIdentifier) WHERE \(plan.ownColumn) = ?1") {
         $0.bind(id, at: 1)
       }
+      if connection.changes > 0 { hadLinks = true }
     }
     visible[id] = false
+    return hadLinks
   }
 
   // MARK: What there is

@@ -23,8 +23,10 @@ final class ReplicaTransaction {
   var openLinks: Set<LinkKey> = []
   /// The pair that each pending change of a pair was laid on when the transaction began.
   var linkHomes: [LinkKey: [PendingChange]] = [:]
-  /// The sum over the confirmed state.
+  /// The sum over the confirmed state of records.
   var confirmedSum: Checksum
+  /// The sum over the pairs; nil while it has to be made anew from the rows.
+  var linkSum: Checksum?
   var appeared: Set<RecordID> = []
   var disappeared: [RecordID: EntityPlan] = [:]
   private(set) var inserted: [RecordID: String] = [:]
@@ -43,8 +45,11 @@ final class ReplicaTransaction {
     queue = try PendingQueue(connection, schema: store.schema)
     numberOffset = try book.numberOffset
     confirmedSum = try book.checksum
+    linkSum = try book.linkChecksum
     wall = store.options.clock.milliseconds()
     linkHomes = try homesOfLinks()
+    // Pairs that were linked or parted here count from when they are confirmed.
+    if !linkHomes.isEmpty { linkSum = nil }
   }
 
   /// What the commit changed in the rows, for observers; nil if nothing.
@@ -141,5 +146,6 @@ final class ReplicaTransaction {
       }
     }
     try book.set(confirmedSum)
+    try book.set(links: linkSum)
   }
 }
