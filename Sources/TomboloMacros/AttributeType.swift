@@ -76,8 +76,33 @@ struct AttributeType {
       {
         return TypeSyntax("\(raw: name)")
       }
+      // A call of a type is one of its initializers, which may fail in any of the types above.
+      if let name = namedType(call.calledExpression)?.trimmedDescription, !scalars.contains(name) {
+        return TypeSyntax("\(raw: name)")
+      }
     }
-    if value.trimmedDescription == "Date.now" { return "Date" }
+    if let member = value.as(MemberAccessExprSyntax.self), let base = member.base { return namedType(base) }
+    if let array = value.as(ArrayExprSyntax.self) { return list(of: array.elements.map(\.expression)) }
     return nil
+  }
+
+  /// The type that a default value names, as `Genre` in `Genre.novel`. A static member may be of another type than
+  /// its own: then the compiler says so of the annotation.
+  private static func namedType(_ base: ExprSyntax) -> TypeSyntax? {
+    let name = base.trimmedDescription
+    let last = name.split(separator: ".").last ?? ""
+    guard let first = last.first, first.isUppercase,
+      name.allSatisfy({ $0.isLetter || $0.isNumber || "._".contains($0) })
+    else { return nil }
+    return TypeSyntax("\(raw: name)")
+  }
+
+  /// The type of a list of literals of one kind.
+  private static func list(of elements: [ExprSyntax]) -> TypeSyntax? {
+    let types = Set(elements.compactMap { inferred(from: $0)?.trimmedDescription })
+    guard types.count == 1, let type = types.first, elements.allSatisfy({ inferred(from: $0) != nil }) else {
+      return nil
+    }
+    return TypeSyntax("[\(raw: type)]")
   }
 }

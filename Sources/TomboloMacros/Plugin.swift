@@ -38,7 +38,7 @@ enum MacroList {
   static var all: [any Macro.Type] {
     [
       ModelMacro.self, PersistedPropertyMacro.self, AttributeMacro.self, RelationshipMacro.self, TransientMacro.self,
-      UniqueMacro.self, IndexMacro.self,
+      UniqueMacro.self, IndexMacro.self, ModelActorMacro.self,
     ]
   }
 }

@@ -24,13 +24,17 @@ struct DiagnosticTests {
       ("reserved-prefix", "@Model final class Book { var _tombolo_id: Int = 0 }"),
       ("reserved-prefix", "@Model final class Book { var _$state: Int = 0 }"),
       ("missing-type", "@Model final class Book { var pages = count() }"),
-      ("missing-type", "@Model final class Book { var pages = [1, 2] }"),
+      ("missing-type", "@Model final class Book { var pages = [] }"),
+      ("missing-type", "@Model final class Book { var pages = [1, \"a\"] }"),
+      ("missing-type", "@Model final class Book { var pages = standard.pages }"),
       ("property-wrapper", "@Model final class Book { @Wrapped var pages: Int = 0 }"),
       ("conditional-property", "@Model final class Book {\n#if DEBUG\nvar pages: Int = 0\n#endif\n}"),
       ("transient-default", "@Model final class Book { @Transient var pages: Int }"),
       ("no-initializer", "@Model final class Book { var title: String }"),
       ("computed-property", "@Model final class Book { @Attribute(.unique) var pages: Int { 0 } }"),
       ("not-a-property", "@Model final class Book { @Relationship func pages() {} }"),
+      ("not-an-actor", "@ModelActor final class Importer {}"),
+      ("not-an-actor", "@ModelActor enum Importer {}"),
     ])
   func refused(_ identifier: String, _ source: String) {
     let expansion = Expansion(source)
@@ -43,6 +47,8 @@ struct DiagnosticTests {
     arguments: [
       "@Model final class Book { var title: String = \"\" }",
       "@Model final class Book { var a: Int?; var b = [String](); var c = -1; var d = UUID() }",
+      "@Model final class Book { var genre = Genre.novel; var size = Measure(); var words = [\"a\"]; var all = [1, 2] }",
+      "@ModelActor actor Importer { private var count = 0 }",
       "@Model final class Book { static let limit = 3; let unused: Int { 1 }; var size: Int { 2 } }",
       "@Model final class Book { @Transient lazy var cache: Int = 0; @Transient var other: Int? }",
       "@Model final class Book { var a: Int { didSet {} }; init() { a = 1 } }",
@@ -56,7 +62,7 @@ struct DiagnosticTests {
   func fixIts() {
     let sources = [
       "@Model final class Book { let title = \"\" }", "@Model struct Book { var title: String }",
-      "@Model final class Book { var pages = count() }",
+      "@Model final class Book { var pages = count() }", "@ModelActor final class Importer {}",
     ]
     for source in sources {
       let fixes = Expansion(source).diagnostics.flatMap(\.fixIts)

@@ -114,4 +114,25 @@ struct ExpansionTests {
     expect("_default: Int", in: expansion)
     expect("\\Book.`default`", in: expansion)
   }
+
+  @Test("A default value that names its type needs no annotation")
+  func inferredTypes() {
+    let expansion = Expansion(
+      "@Model final class Book { var genre = Genre.novel; var size = Shapes.Measure(); var words = [\"a\", \"b\"] }")
+    expect("_genre: Swift.Optional<Genre>", in: expansion)
+    expect("_size: Swift.Optional<Shapes.Measure>", in: expansion)
+    expect("_words: [String]", in: expansion)
+  }
+
+  @Test("A model actor gets container, executor and initializer, each unless it has them")
+  func modelActor() {
+    let plain = Expansion("@ModelActor public actor Importer { var count = 0; lazy var cache = make() }")
+    expect("nonisolated public let modelExecutor: any ModelExecutor", in: plain)
+    expect("nonisolated public let modelContainer: ModelContainer", in: plain)
+    expect("public init(modelContainer: ModelContainer)", in: plain)
+    let own = Expansion("@ModelActor actor Importer { init(modelContainer: ModelContainer) {} }")
+    #expect(!own.text.contains("DefaultSerialModelExecutor"))
+    let needing = Expansion("@ModelActor actor Importer { let name: String; init(name: String) {} }")
+    #expect(!needing.text.contains("DefaultSerialModelExecutor"))
+  }
 }

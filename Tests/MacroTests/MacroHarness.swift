@@ -17,7 +17,7 @@ struct Expansion {
     let macros: [String: any Macro.Type] = [
       "Model": ModelMacro.self, "_PersistedProperty": PersistedPropertyMacro.self, "Attribute": AttributeMacro.self,
       "Relationship": RelationshipMacro.self, "Transient": TransientMacro.self, "Unique": UniqueMacro.self,
-      "Index": IndexMacro.self,
+      "Index": IndexMacro.self, "ModelActor": ModelActorMacro.self,
     ]
     let file = Parser.parse(source: source)
     let context = BasicMacroExpansionContext(

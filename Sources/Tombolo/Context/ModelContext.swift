@@ -7,15 +7,26 @@ import TomboloProtocol
 /// A context has one object for each record, and keeps every object that it handed out until it goes: for bulk work, use
 /// a context of its own. It is used by one task at a time.
 ///
-/// Nothing is saved by itself: there is no run loop to hook into. Work is saved by ``save()`` and ``transaction(block:)``,
-/// and what was not saved is gone with the context.
+/// Work is saved by ``save()`` and ``transaction(block:)``, and with ``autosaveEnabled`` at the points that are listed there.
+/// What was not saved is gone with the context.
 public final class ModelContext {
   /// The container that it was made of.
   public var container: ModelContainer { strongContainer ?? weakContainer ?? ModelContainer(core: core) }
   /// Written into the history of each save.
   public var author: String?
-  /// Kept for source compatibility: nothing is saved by itself, whatever its value.
-  public var autosaveEnabled = false
+  /// Whether what is pending is saved by itself; true for a container's main context only, unless it is set.
+  ///
+  /// The points are: when the main actor is free after a change (the main context), or the executor of a ``ModelActor`` is
+  /// (its context); and ``processPendingChanges()`` (any context). A program that ends before saves nothing.
+  /// A save that fails leaves everything pending, and the error in ``autosaveFailure``.
+  public var autosaveEnabled: Bool {
+    didSet { if autosaveEnabled, hasChanges { scheduleAutosave() } }
+  }
+  /// Why the last save by itself failed; nil after one that did not. Beyond SwiftData.
+  public internal(set) var autosaveFailure: (any Error)?
+  var isAutosaveScheduled = false
+  /// How many blocks of ``transaction(block:)`` are running.
+  var transactionDepth = 0
 
   let core: ContainerCore
   private let strongContainer: ModelContainer?
@@ -57,10 +68,12 @@ public final class ModelContext {
     let inbox = CommitInbox()
     self.link = link
     self.inbox = inbox
+    autosaveEnabled = isMain
+    if isMain { link.schedule { work in Task { @MainActor in work() } } }
     observation = container.core.store.observe { summary in
       guard inbox.take(summary) else { return }
       link.isStale.store(true, ordering: .releasing)
-      if isMain { Task { @MainActor in link.context?.takeCommitsOfOthers() } }
+      link.later { link.context?.takeCommitsOfOthers() }
     }
     link.context = self
     // What others commit from now on is news.
@@ -120,8 +133,13 @@ public final class ModelContext {
     pending.compactMap { $0 }.filter { $0._$state.flags.contains(flag) }
   }
 
-  /// Takes over what others have committed, as every call of the context does.
-  public func processPendingChanges() { use { takeCommitsOfOthers() } }
+  /// Takes over what others have committed, as every call of the context does; with ``autosaveEnabled``, saves.
+  public func processPendingChanges() {
+    use {
+      takeCommitsOfOthers()
+      autosave()
+    }
+  }
 
   func noteChanged(_ model: any PersistentModel) {
     let state = model._$state
@@ -145,6 +163,7 @@ public final class ModelContext {
     guard state.pendingIndex < 0 else { return }
     state.pendingIndex = pending.count
     pending.append(model)
+    if autosaveEnabled, !isAutosaveScheduled { scheduleAutosave() }
   }
 
   func forget(_ model: any PersistentModel) {

@@ -89,18 +89,6 @@ extension ModelContext {
     }
   }
 
-  /// Gives the records that a descriptor describes to `block`, a batch at a time.
-  ///
-  /// The records are those of the moment of the call: what the block inserts or deletes changes nothing of it.
-  ///
-  /// - Throws: what ``fetch(_:)`` and the block throw.
-  public func enumerate<Model: PersistentModel>(
-    _ fetch: FetchDescriptor<Model>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
-    block: (Model) throws -> Void
-  ) throws {
-    for model in try self.fetch(fetch) { try block(model) }
-  }
-
   // MARK: One record
 
   /// The object of a record that the context knows already; nil otherwise. Costs no query.

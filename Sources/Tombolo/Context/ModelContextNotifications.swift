@@ -9,11 +9,17 @@ extension ModelContext {
   /// The keys of the notifications' `userInfo`; the values are arrays of ``PersistentIdentifier``.
   public enum NotificationKey: String, Sendable {
     /// The identities of records that are new.
-    case insertedIdentifiers
+    case insertedIdentifiers = "inserted"
     /// The identities of records that were changed.
-    case updatedIdentifiers
+    case updatedIdentifiers = "updated"
     /// The identities of records that were deleted by the program; those that delete rules add are not among them.
-    case deletedIdentifiers
+    case deletedIdentifiers = "deleted"
+    /// Kept for source compatibility: nothing is posted under it.
+    case refreshedIdentifiers = "refreshed"
+    /// Kept for source compatibility: nothing is posted under it.
+    case invalidatedAllIdentifiers = "invalidatedAll"
+    /// Kept for source compatibility: nothing is posted under it.
+    case queryGeneration
   }
 
   /// What is pending, as `userInfo` has it.

@@ -29,7 +29,12 @@ extension ModelContext {
   }
 
   /// Runs work and saves it; what the work or the save throws undoes all that is pending.
+  ///
+  /// A transaction inside another is part of it: only the outer one saves, and an error that leaves it undoes all.
   public func transaction(block: () throws -> Void) throws {
+    transactionDepth += 1
+    defer { transactionDepth -= 1 }
+    if transactionDepth > 1 { return try block() }
     do {
       try block()
       try save()

@@ -71,3 +71,11 @@ public macro Index<T: PersistentModel>(_ indices: Schema.Index<T>.Types<T>...) =
 @attached(peer, names: prefixed(_), prefixed(_$willSet_), prefixed(_$didSet_))
 public macro _PersistedProperty(_ model: String, _ index: Int, initializes: Bool = true) =
   #externalMacro(module: "TomboloMacros", type: "PersistedPropertyMacro")
+
+/// Makes an actor a ``ModelActor``: with a container, a context of its own, and an executor for it.
+///
+/// The actor gets `init(modelContainer:)`, unless it declares that itself or has properties without a default; an
+/// initializer of its own assigns `modelContainer` and `modelExecutor`.
+@attached(member, names: named(modelExecutor), named(modelContainer), named(init))
+@attached(extension, conformances: ModelActor)
+public macro ModelActor() = #externalMacro(module: "TomboloMacros", type: "ModelActorMacro")

@@ -95,9 +95,25 @@ package final class ContextLink: @unchecked Sendable {
   let core: ContainerCore?
   /// Commits of others wait to be taken over.
   package let isStale = Atomic<Bool>(false)
+  /// Runs work where the context is used, when that place is free; nil where the program alone decides.
+  private let scheduler = Guarded<(@Sendable (@escaping @Sendable () -> Void) -> Void)?>(nil)
 
   init(storeIdentifier: String, core: ContainerCore?) {
     self.storeIdentifier = storeIdentifier
     self.core = core
+  }
+  /// Says how work is run where the context is used.
+  func schedule(_ run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    scheduler.withLock { $0 = run }
+  }
+
+  /// Has work run where the context is used.
+  ///
+  /// - Returns: false where there is no such place; the work is dropped then.
+  @discardableResult
+  func later(_ work: @escaping @Sendable () -> Void) -> Bool {
+    guard let run = scheduler.withLock({ $0 }) else { return false }
+    run(work)
+    return true
   }
 }
