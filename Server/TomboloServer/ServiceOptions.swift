@@ -31,7 +31,7 @@ package struct ServiceLimits: Sendable, Hashable {
   /// Bytes of one change set, put together from its fragments.
   package var changeSetBytesMax = 256 << 20
   /// Bytes of one record's values.
-  package var recordBytesMax = 1 << 20
+  package var recordBytesMax = RecordSize.usualBytesMax
   /// Items in one page.
   package var pageItemsMax = 5_000
   /// Bytes of the values in one page; a page ends at the first position that passes it.
@@ -56,4 +56,7 @@ package struct ServiceLimits: Sendable, Hashable {
   package var compressionBytesMin = 512
 
   package init() {}
+
+  /// The limit of a record where replicas have to be told it.
+  var unusualRecordBytesMax: Int? { recordBytesMax == RecordSize.usualBytesMax ? nil : recordBytesMax }
 }

@@ -54,7 +54,8 @@ enum HelpText {
   static let tokenList = """
     usage: tombolod token list --data DIR [--store NAME]
 
-    Lists tokens by their ids, revoked ones included; the tokens themselves are not kept.
+    Lists tokens by their ids, revoked ones included; the tokens themselves are not kept. A folder without a server's data is
+    an error.
     """
 
   static let tokenRevoke = """

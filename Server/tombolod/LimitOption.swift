@@ -10,7 +10,7 @@ struct LimitOption: Sendable {
   static let all: [LimitOption] = [
     LimitOption(name: "request-bytes", range: 65_536...1 << 30, limit: \.requestBytesMax),
     LimitOption(name: "push-records", range: 1...1_000_000, limit: \.pushRecordsMax),
-    LimitOption(name: "record-bytes", range: 1_024...1 << 28, limit: \.recordBytesMax),
+    LimitOption(name: "record-bytes", range: RecordSize.leastBytesMax...1 << 28, limit: \.recordBytesMax),
     LimitOption(name: "page-records", range: 1...100_000, limit: \.pageItemsMax),
     LimitOption(name: "page-bytes", range: 4_096...1 << 28, limit: \.pageBytesMax),
     LimitOption(name: "wait-seconds", range: 0...3_600, limit: \.waitSecondsMax),

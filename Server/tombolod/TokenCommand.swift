@@ -45,7 +45,7 @@ enum TokenCommand {
     let arguments = try Arguments(words, options: ["data", "store"])
     if arguments.asksForHelp { return help(HelpText.tokenList) }
     try arguments.requireNothingElse()
-    let control = try ControlStore(directory: try arguments.required("data"))
+    let control = try existing(arguments)
     for token in try control.tokens(store: arguments.values["store"]) {
       let state = token.revoked == nil ? "valid" : "revoked"
       print([token.id, token.store, token.role.rawValue, state, token.name].joined(separator: "\t"))
@@ -53,11 +53,22 @@ enum TokenCommand {
     return 0
   }
 
+  /// Only making a token makes a folder: elsewhere a misspelt one would look like one without tokens.
+  private static func existing(_ arguments: Arguments) throws -> ControlStore {
+    let directory = try arguments.required("data")
+    guard FileManager.default.fileExists(atPath: ControlStore.path(in: directory)) else {
+      throw TomboloError(
+        .dataDirectoryUnusable, "There is no server's data at \(directory).",
+        remedy: "Check --data; 'tombolod token create' and 'tombolod serve' make the folder.")
+    }
+    return try ControlStore(directory: directory)
+  }
+
   private static func revoke(_ words: [String]) throws -> Int32 {
     let arguments = try Arguments(words, options: ["data"])
     if arguments.asksForHelp { return help(HelpText.tokenRevoke) }
     try arguments.requireNothingElse(count: 1)
-    let control = try ControlStore(directory: try arguments.required("data"))
+    let control = try existing(arguments)
     guard try control.revokeToken(id: arguments.rest[0], store: nil, clock: SystemClock()) else {
       throw TomboloError(
         .notFound, "There is no valid token '\(arguments.rest[0])'.", remedy: "'tombolod token list' shows the ids.")

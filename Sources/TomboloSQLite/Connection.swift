@@ -13,6 +13,8 @@ package final class Connection {
   package struct Options: Sendable {
     package var isReadOnly = false
     package var createsFile = true
+    /// The file is taken as one that nobody changes: no lock, no log, nothing made beside it.
+    package var isImmutable = false
     /// The name of a registered VFS; nil for the system's.
     package var vfs: String?
     /// How long a busy database is waited for.
@@ -27,7 +29,9 @@ package final class Connection {
     flags |= options.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
     if options.createsFile, !options.isReadOnly { flags |= SQLITE_OPEN_CREATE }
     var handle: OpaquePointer?
-    let code = sqlite3_open_v2(path, &handle, flags, options.vfs)
+    if options.isImmutable { flags |= SQLITE_OPEN_URI }
+    let name = options.isImmutable ? Self.immutableURI(path) : path
+    let code = sqlite3_open_v2(name, &handle, flags, options.vfs)
     guard code == SQLITE_OK, let handle else {
       let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
       sqlite3_close_v2(handle)
@@ -44,6 +48,21 @@ package final class Connection {
   deinit {
     statements.removeAll()
     sqlite3_close_v2(handle)
+  }
+
+  /// https://sqlite.org/uri.html: what is no letter or digit is escaped, so that no character of the path means anything.
+  private static func immutableURI(_ path: String) -> String {
+    var name = "file:"
+    for byte in path.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2F, 0x2D, 0x2E, 0x5F:
+        name.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        let digits = String(byte, radix: 16)
+        name += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+      }
+    }
+    return name + "?immutable=1"
   }
 
   func error(sql: String? = nil) -> SQLiteError {

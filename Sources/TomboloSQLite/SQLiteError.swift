@@ -24,6 +24,8 @@ package struct SQLiteError: Error, CustomStringConvertible, Sendable {
     primaryCode == SQLITE_FULL || (primaryCode == SQLITE_IOERR && (systemError == ENOSPC || systemError == EDQUOT))
   }
   package var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+  /// The file, or one beside it, could not be opened as it had to be.
+  package var isRefusedPlace: Bool { primaryCode == SQLITE_READONLY || primaryCode == SQLITE_CANTOPEN }
   package var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
   package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
 

@@ -16,6 +16,8 @@ package final class Statement {
     package fileprivate(set) var wideTexts: UInt64 = 0
     /// A number that is not a number, which SQLite would store as NULL.
     package fileprivate(set) var hasNaN = false
+    /// Of texts and blobs.
+    package fileprivate(set) var byteCount = 0
 
     package static func bit(_ index: Int32) -> UInt64 { 1 << UInt64(min(index, 63)) }
   }
@@ -56,6 +58,7 @@ package final class Statement {
       var highest: UInt8 = 0
       for byte in buffer { highest = max(highest, byte) }
       if highest >= 0xCC { bound.wideTexts |= BoundNotes.bit(index) }
+      bound.byteCount += buffer.count
       base.withMemoryRebound(to: CChar.self, capacity: buffer.count) { pointer in
         _ = tombolo_bind_text(handle, index, pointer, Int32(buffer.count))
       }
@@ -64,6 +67,7 @@ package final class Statement {
 
   package func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
     if let base = bytes.baseAddress, !bytes.isEmpty {
+      bound.byteCount += bytes.count
       tombolo_bind_blob(handle, index, base, Int32(bytes.count))
     } else {
       sqlite3_bind_zeroblob(handle, index, 0)

@@ -12,10 +12,11 @@ final class ServiceTransport: Transport {
   private let seen = Guarded<[String]>([])
 
   /// - Parameter directory: where its files go.
-  init(directory: String) throws {
+  init(directory: String, limits: ServiceLimits = ServiceLimits()) throws {
     self.directory = directory
     service = try Service(
-      directory: directory, options: ServiceOptions(clock: SystemClock(), randomness: SystemRandomness()))
+      directory: directory,
+      options: ServiceOptions(clock: SystemClock(), randomness: SystemRandomness(), limits: limits))
   }
 
   /// Requests from now on: method and path.

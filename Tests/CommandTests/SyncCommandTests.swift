@@ -16,9 +16,9 @@ struct SyncCommandTests {
     let shelf: String
     let book: String
 
-    init() throws {
+    init(limits: ServiceLimits = ServiceLimits()) throws {
       fixture = try CommandFixture()
-      server = try ServiceTransport(directory: fixture.path("server"))
+      server = try ServiceTransport(directory: fixture.path("server"), limits: limits)
       token = try server.token(in: fixture)
       store = try fixture.library()
       shelf = try fixture.add(store, "Shelf", "code=A1")

@@ -172,6 +172,11 @@ enum SampleMessages {
     cursor: cursor, items: [], hasMore: false, processed: SaveNumber(7), answers: [],
     vector: [ada: SaveNumber(7), bob: SaveNumber(3)], checksum: Checksum(high: 1, low: .max), serverTime: time)
 
+  /// From a server that takes less of a record than usual.
+  static let strictPage = Page(
+    cursor: cursor, items: [], hasMore: false, processed: SaveNumber(7), answers: [], vector: [:], checksum: nil,
+    serverTime: time, recordBytesMax: 65_536)
+
   static let error = WireError(
     TomboloError(
       .schemaNotAdditive, "Version 1.1.0 is not an additive successor of 1.0.0.",
@@ -191,7 +196,8 @@ enum SampleMessages {
   /// Every sample by the name of its golden file.
   static let all: [Sample] = [
     Sample("push", push), Sample("push-fragment", fragmentPush), Sample("push-response", pushResponse),
-    Sample("page", page), Sample("page-last", lastPage), Sample("change-set", changeSet),
+    Sample("page", page), Sample("page-last", lastPage), Sample("page-record-limit", strictPage),
+    Sample("change-set", changeSet),
     Sample("change-set-empty", emptyChangeSet), Sample("error", error), Sample("error-short", shortError),
     Sample("feed-item-record", items[0]), Sample("feed-item-tombstone", items[2]),
     Sample("feed-item-conflict", items[6]), Sample("known-request", knownRequest),

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TomboloSQLite
 
@@ -6,6 +7,27 @@ struct ConnectionTests {
   private let connection: Connection
 
   init() throws { connection = try Connection(path: ":memory:") }
+
+  @Test("An immutable file of the WAL kind is read without a file beside it, whatever characters its path has")
+  func immutable() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "tombolo ?immutable#\(UInt64.random(in: 0...9_999_999))%41")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "ä b&c=d.store").path
+    do {
+      let writing = try Connection(path: path)
+      try writing.execute("PRAGMA journal_mode = wal; CREATE TABLE t(a); INSERT INTO t VALUES (7)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+    var options = Connection.Options()
+    options.isReadOnly = true
+    options.isImmutable = true
+    let reading = try Connection(path: path, options: options)
+    #expect(try reading.prepare("SELECT a FROM t").step())
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+    #expect(throws: SQLiteError.self) { try reading.execute("INSERT INTO t VALUES (8)") }
+  }
 
   @Test("An empty blob and an empty text are not NULL")
   func emptyIsNotNull() throws {

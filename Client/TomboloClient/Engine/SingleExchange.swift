@@ -8,7 +8,7 @@ package enum SingleExchange {
     do {
       response = try transport.perform(request)
     } catch let failure as TransportFailure {
-      throw SyncFailure.transport(failure)
+      throw SyncFailure.transport(failure, at: request.server)
     }
     guard (200...299).contains(response.status) else { throw SyncFailure.error(in: response) }
     guard response.headers["content-type"].flatMap({ WireFormat(mediaType: $0) }) != nil else {

@@ -97,10 +97,11 @@ package struct SyncEngine: Sendable {
       guard !isInFlight else { return .wait(milliseconds: 0) }
       return try send()
     case .transportFailed(let failure):
-      guard isInFlight else { throw SyncFailure.transport(failure) }
+      guard isInFlight else { throw SyncFailure.transport(failure, at: requests.address.server) }
       isInFlight = false
-      guard failure.isRetryable else { throw SyncFailure.transport(failure) }
-      return try retry(after: nil) ?? { () throws -> SyncInstruction in throw SyncFailure.transport(failure) }()
+      guard failure.isRetryable else { throw SyncFailure.transport(failure, at: requests.address.server) }
+      return try retry(after: nil)
+        ?? { () throws -> SyncInstruction in throw SyncFailure.transport(failure, at: requests.address.server) }()
     case .response(let response):
       // An answer nobody waits for is a duplicate of one that was taken.
       guard isInFlight else { return .wait(milliseconds: 0) }

@@ -16,33 +16,38 @@ package enum SyncFailure {
       remedy: "Add one: tombolo remote add STORE http://HOST:PORT/v1/stores/NAME --token-file FILE.")
   }
 
-  static func transport(_ failure: TransportFailure) -> TomboloError {
+  /// - Parameter server: scheme, host and port of the server that was tried.
+  static func transport(_ failure: TransportFailure, at server: String) -> TomboloError {
     switch failure.kind {
     case .unreachable, .lost:
       TomboloError(
-        .serverUnreachable, "The server cannot be reached: \(failure.reason).",
+        .serverUnreachable, "The server at \(server) cannot be reached: \(failure.reason).",
         remedy: "Check the network and the remote's URL; what is unsent stays here and is sent next time.",
         isRetryable: true)
     case .timedOut:
       TomboloError(
-        .serverTimeout, "The server did not answer in time.",
+        .serverTimeout, "The server at \(server) did not answer in time.",
         remedy: "Try again later; what is unsent stays here and is sent next time.", isRetryable: true)
     case .insecure:
       TomboloError(
-        .tlsFailure, "The server's identity cannot be verified: \(failure.reason).",
+        .tlsFailure, "The identity of the server at \(server) cannot be verified: \(failure.reason).",
         remedy: "Check the server's certificate and this machine's clock.")
     case .answerTooLarge:
       TomboloError(
-        .unexpectedResponse, "The server's answer is larger than a client takes.",
+        .unexpectedResponse, "The answer of the server at \(server) is larger than a client takes.",
         remedy: "Check that the URL is a tombolod's.")
     case .interrupted:
-      TomboloError(
-        .cancelled, "The sync was stopped; what was done so far is kept.", remedy: "Sync again to go on.",
-        isRetryable: true)
+      stopped
     case .impossible:
       TomboloError(
         .unexpectedResponse, "The request could not be made: \(failure.reason).", remedy: "Check the remote's URL.")
     }
+  }
+
+  static var stopped: TomboloError {
+    TomboloError(
+      .cancelled, "The sync was stopped; what was done so far is kept.", remedy: "Sync again to go on.",
+      isRetryable: true)
   }
 
   static func stalled(_ reason: String) -> TomboloError {

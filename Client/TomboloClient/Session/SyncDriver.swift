@@ -63,18 +63,14 @@ package final class SyncDriver: Sendable {
       case .wait(let milliseconds):
         notice(.waiting(milliseconds: milliseconds, engine.progress))
         let isOver = milliseconds == 0 ? true : sleeper.sleep(milliseconds: milliseconds)
-        guard isOver else { throw Self.interrupted }
+        guard isOver else { throw SyncFailure.stopped }
         instruction = try engine.handle(.timer)
       case .send(let request):
-        guard !isCancelled(), !control.withLock({ $0.isInterrupted }) else { throw Self.interrupted }
+        guard !isCancelled(), !control.withLock({ $0.isInterrupted }) else { throw SyncFailure.stopped }
         notice(.progress(engine.progress))
         instruction = try engine.handle(perform(request))
       }
     }
-  }
-
-  private static var interrupted: TomboloError {
-    SyncFailure.transport(TransportFailure(.interrupted, reason: "the sync was stopped"))
   }
 
   private func perform(_ request: TransportRequest) throws -> SyncEvent {

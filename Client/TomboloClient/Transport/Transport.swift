@@ -23,6 +23,9 @@ package struct TransportRequest: Hashable, Sendable {
   /// How long the server may be silent before it answers, beyond the usual time: a long poll's wait.
   package var waitSeconds: Int
 
+  /// The URL's scheme, host and port, for messages: the rest may say more than a message should.
+  var server: String { url.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//") }
+
   package init(method: String, url: String, headers: [String: String] = [:], body: [UInt8] = [], waitSeconds: Int = 0) {
     self.method = method
     self.url = url

@@ -92,7 +92,8 @@ package struct ParkedCommand: Command {
     "parked", summary: "List, retry or discard the saves that the server refused",
     discussion:
       "What a refused save wrote is no longer shown. 'retry' makes it again, as a save of now, once its reason is gone;\n"
-      + "'discard' gives it up. Without a number both take all of them, in order.",
+      + "'discard' gives it up. Without a number both take all of them, in order. The list cuts long values;\n"
+      + "--json has each of them whole, so that it can be kept elsewhere.",
     operands: [
       Shared.store, OperandDeclaration("retry|discard", .optional, help: "What to do; nothing lists them."),
       OperandDeclaration("NUMBER", .optional, help: "The number of one save, as the list shows it."),
@@ -155,7 +156,7 @@ package struct ParkedCommand: Command {
     var values: [(name: String, value: String?)]
 
     var text: String {
-      let list = values.map { "\($0.name)=\($0.value ?? "nil")" }.joined(separator: " ")
+      let list = values.map { "\($0.name)=\(TextTable.shown($0.value ?? "nil"))" }.joined(separator: " ")
       return "\(verb) \(entity) \(record)\(list.isEmpty ? "" : " ")\(list)"
     }
 

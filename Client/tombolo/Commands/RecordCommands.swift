@@ -114,7 +114,11 @@ package struct DeleteCommand: Command {
       try writer.delete(plan, id)
     }
     let others = saved.outcome.deleted.count - 1
-    if others > 0 { context.output.note("\(others) more went with it, by the delete rules.") }
+    if others > 0 {
+      context.output.note("\(others) more went with it, by the delete rules.")
+    } else if context.output.isTerminal {
+      context.output.note("deleted")
+    }
   }
 }
 

@@ -15,7 +15,7 @@ enum TokenFile {
         remedy: "Give the file that 'tombolod token create --out FILE' wrote.")
     }
     defer { try? handle.close() }
-    guard let data = try? handle.read(upToCount: bytesMax) else { throw CommandFailure.unreadable(path) }
+    guard let data = try? handle.read(upToCount: bytesMax) ?? Data() else { throw CommandFailure.unreadable(path) }
     return try Remote.validated(String(decoding: data, as: UTF8.self))
   }
 
@@ -67,7 +67,11 @@ package struct SyncCommand: Command {
     "token-file", "FILE", help: "Another token than the one that was named with the remote.")
 
   package static let declaration = CommandDeclaration(
-    "sync", summary: "Send what is unsent, and receive what is new", operands: [Shared.store],
+    "sync", summary: "Send what is unsent, and receive what is new",
+    discussion:
+      "Exit status 1 also when the server refused a save that was sent ('tombolo parked' has it), and when replica and\n"
+      + "server differ after all was exchanged. Writes that did not stand are no error: 'tombolo conflicts' has them.",
+    operands: [Shared.store],
     options: [
       watch.declaration, token.declaration, reupload.declaration, reset.declaration, Shared.json.declaration,
     ])
@@ -96,6 +100,7 @@ package struct SyncCommand: Command {
     if isWatching { return try WatchSession(session, isJSON: isJSON).run() }
     let report = try session.sync()
     SyncSession.show(report, isJSON: isJSON, in: context.output)
+    if report.parked > 0 || report.checksum == .different { throw CommandStatus.negative }
   }
 }
 
@@ -123,11 +128,7 @@ struct SyncSession {
       store: store, token: token, transport: context.makeTransport(), sleeper: SemaphoreSleeper(),
       randomness: context.randomness)
     let output = context.output
-    defer {
-      output.endProgress()
-      // Whoever copies the file after a sync copies all of it.
-      try? store.checkpoint()
-    }
+    defer { output.endProgress() }
     return try driver.run { notice in
       switch notice {
       case .progress(let progress):
@@ -163,7 +164,8 @@ struct SyncSession {
     }
     if report.checksum == .different {
       output.note(
-        "warning[checksum_mismatch]: this replica and the server differ although both say that all is exchanged.")
+        "warning[checksum_mismatch]: this replica and the server differ although both say that all is exchanged: "
+          + "'tombolo verify' says what to do.")
     }
   }
 
@@ -187,7 +189,9 @@ package struct VerifyCommand: Command {
   }
 
   package func run(in context: CommandContext) throws {
-    let store = try context.open(store)
+    // What another program wrote is taken up first, where the store can be written at all.
+    let isReadOnly = FileManager.default.fileExists(atPath: store) && !FileManager.default.isWritableFile(atPath: store)
+    let store = try context.open(store, readOnly: isReadOnly)
     let session = try SyncSession(store: store, tokenFile: nil, context: context)
     let local = try store.checksum()
     guard let state = try store.replicaState(), let cursor = state.cursor else {
@@ -212,7 +216,19 @@ package struct VerifyCommand: Command {
       context.output.line("server  \(Self.text(server))")
       context.output.line(isEqual ? "equal" : "different")
     }
-    if !isEqual { throw CommandStatus.negative }
+    if !isEqual { throw difference(state) }
+  }
+
+  /// Everything was exchanged, and the two differ: nothing that is sent or received mends that.
+  private func difference(_ state: ReplicaState) -> TomboloError {
+    let kept =
+      state.parked == 0
+      ? "Everything written here was sent." : "What the server refused is only here: 'tombolo parked \(store) --json'."
+    return TomboloError(
+      .checksumMismatch, "The store at \(store) and the server hold different data, and a sync does not mend it.",
+      remedy:
+        "Its file was changed by something else than Tombolo or sqlite3, or the disk failed. Keep this file, and take the "
+        + "server's data: tombolo clone \(state.remoteURL) NEW --token-file FILE. \(kept)")
   }
 
   static func text(_ checksum: Checksum) -> String {

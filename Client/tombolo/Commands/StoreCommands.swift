@@ -25,6 +25,7 @@ package struct InitCommand: Command {
     let size = try? FileManager.default.attributesOfItem(atPath: store)[.size] as? Int
     guard size == nil || size == 0 else { throw StoreFailure.exists(store) }
     _ = try Store(.file(path: store), document: document, options: context.storeOptions)
+    if context.output.isTerminal { context.output.note("\(store) is a store of \(document.title) now.") }
     if document.version == nil {
       context.output.note("The schema has no version: this store can be used, and never synced.")
     }
@@ -46,7 +47,11 @@ enum SchemaFile {
   static func read(_ path: String) throws -> SchemaDocument {
     guard let handle = FileHandle(forReadingAtPath: path) else { throw CommandFailure.unreadable(path) }
     defer { try? handle.close() }
-    guard let data = try? handle.read(upToCount: bytesMax + 1) else { throw CommandFailure.unreadable(path) }
+    guard let data = try? handle.read(upToCount: bytesMax + 1) ?? Data() else { throw CommandFailure.unreadable(path) }
+    guard !data.isEmpty else {
+      throw TomboloError(
+        .invalidSchema, "The schema document \(path) is empty.", remedy: "Name a file that holds one JSON object.")
+    }
     guard data.count <= bytesMax else {
       throw TomboloError(.limitExceeded, "The schema document \(path) is larger than \(bytesMax) bytes.")
     }

@@ -53,7 +53,6 @@ struct WatchSession {
     synchronizer.start()
     ended.wait()
     synchronizer.finish()
-    try? session.store.checkpoint()
     for source in sources { source.cancel() }
     if let error = failure.withLock({ $0 }) { throw error }
   }

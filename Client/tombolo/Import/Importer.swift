@@ -74,8 +74,9 @@ struct Importer {
       case .later(let value): later.append((index, value))
       }
     }
-    try checkUnique(values, record)
+    let taken = try uniqueValues(values, record)
     let id = try store(values, record)
+    for (index, key) in taken { uniqueLines[index].lines[key] = record.line }
     for (index, value) in later {
       deferred.append(
         Deferred(id: id, link: index, value: value, field: record.fields[plan.links[index].field], raw: record.raw))
@@ -98,7 +99,8 @@ struct Importer {
   // MARK: Parts
 
   /// Two lines of one file with one unique value would become one record, and one of them would be lost.
-  private mutating func checkUnique(_ values: [String: Value], _ record: CSVReader.Record) throws {
+  private func uniqueValues(_ values: [String: Value], _ record: CSVReader.Record) throws -> [(Int, [Value])] {
+    var taken: [(Int, [Value])] = []
     for index in uniqueLines.indices {
       let columns = uniqueLines[index].key.columns.map { plan.entity.columns[$0].property }
       let key = columns.map { KeyIndex.key(values[$0] ?? .null) }
@@ -109,8 +111,9 @@ struct Importer {
           line: record.line, column: 1, reason: "\(names) must be unique, and line \(line) has the same value",
           raw: record.raw)
       }
-      uniqueLines[index].lines[key] = record.line
+      taken.append((index, key))
     }
+    return taken
   }
 
   private mutating func store(_ values: [String: Value], _ record: CSVReader.Record) throws -> RecordID {
@@ -124,19 +127,17 @@ struct Importer {
       }
       if let known = try at(field, record, { try keyIndex?.record(keyValue, describing: place) }) {
         let row = try ValueRow(plan.entity, values)
-        try writer.update(plan.entity, known, changed: row.assigned, from: row)
+        try written(record) { _ = try writer.update(plan.entity, known, changed: row.assigned, from: row) }
         result.updated += 1
         return known
       }
     }
-    do {
+    try written(record) {
       try NewRecord.complete(&values, of: plan.entity, clock: context.clock, randomness: context.randomness)
-    } catch let error as TomboloError {
-      throw BadLine(line: record.line, column: 1, reason: Self.sentence(error), raw: record.raw)
     }
     let id = makeID()
     let row = try ValueRow(plan.entity, values)
-    try writer.insert(plan.entity, id, assigned: row.assigned, from: row)
+    try written(record) { try writer.insert(plan.entity, id, assigned: row.assigned, from: row) }
     result.inserted += 1
     if let keyValue { keyIndex?.add(keyValue, id) }
     for (index, link) in plan.links.enumerated() where Self.mayHold(link, plan.entity) {
@@ -144,6 +145,19 @@ struct Importer {
       if let value = values[link.key.property], !value.isNull { linkIndexes[index].add(value, id) }
     }
     return id
+  }
+
+  /// What the store refuses of one record leaves nothing behind, so the line can be set aside.
+  private func written(_ record: CSVReader.Record, _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as TomboloError {
+      let name = error.details.first?.property
+      let mapping = plan.mappings.first { $0.column.property == name }
+      let field = mapping.map { record.fields[$0.field] }
+      throw BadLine(
+        line: field?.line ?? record.line, column: field?.column ?? 1, reason: Self.sentence(error), raw: record.raw)
+    }
   }
 
   mutating func skip() { result.skipped += 1 }

@@ -8,11 +8,17 @@ package struct GuardedQuery {
   private let connection: Connection
   private let guardian: ReadGuard
 
+  /// - Throws: what a file that cannot be read throws.
   package init(path: String, schema: StoreSchema) throws {
     var options = Connection.Options()
     options.isReadOnly = true
-    connection = try Connection(path: path, options: options)
-    try connection.execute("PRAGMA query_only = 1; PRAGMA trusted_schema = 0")
+    options.isImmutable = ReadOnlyPlace(path).isImmutable
+    do {
+      connection = try Connection(path: path, options: options)
+      try connection.execute("PRAGMA query_only = 1; PRAGMA trusted_schema = 0")
+    } catch let error as SQLiteError {
+      throw TomboloError(error, path: path)
+    }
     for (category, value) in ReadGuard.limits { connection.limit(category, to: value) }
     guardian = ReadGuard(schema: schema)
   }
@@ -41,6 +47,8 @@ package struct GuardedQuery {
     do {
       let statement = try connection.prepare(sql, persistent: false)
       return GuardedStatement(statement, on: connection)
+    } catch let error as SQLiteError where error.isCorrupt {
+      throw TomboloError(error, path: connection.path)
     } catch let error as SQLiteError {
       throw TomboloError(
         .invalidQuery, "The expression is refused: \(refusal.reason ?? error.message).",

@@ -12,7 +12,7 @@ extension SchemaDocument {
     } catch let error as JSONMalformed {
       throw TomboloError(
         .invalidSchema, "The schema document is not JSON: \(error.description).",
-        details: [.init(code: "not_json", text: error.description, fix: "Write one JSON object.")])
+        details: [.init(code: "not_json", text: "\(error.description).", fix: "Write one JSON object.")])
     }
     var reader = SchemaReader()
     let document = reader.document(json)

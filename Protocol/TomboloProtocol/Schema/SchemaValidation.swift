@@ -36,7 +36,8 @@ package enum SchemaValidation {
 extension TomboloError.Detail {
   /// `Book.isbn: `, for lists and messages.
   package var place: String {
-    let parts = [entity, property].compactMap { $0 }
+    // An empty name is itself among the mistakes.
+    let parts = [entity, property].compactMap { $0 }.filter { !$0.isEmpty }
     return parts.isEmpty ? "" : parts.joined(separator: ".") + ": "
   }
 }

@@ -19,6 +19,7 @@ private enum FieldKey {
   static let vector: UInt64 = 15
   static let checksum: UInt64 = 16
   static let pageServerTime: UInt64 = 17
+  static let recordBytesMax: UInt64 = 18
 }
 
 /// The keys of an introduction's map.
@@ -144,6 +145,10 @@ extension Page: WireMessage {
     }
     writer.field(FieldKey.pageServerTime)
     writer.body.unsigned(serverTime)
+    if let recordBytesMax {
+      writer.field(FieldKey.recordBytesMax)
+      writer.body.unsigned(UInt64(clamping: recordBytesMax))
+    }
   }
 
   package init(from reader: inout MessageReader) throws {
@@ -155,6 +160,7 @@ extension Page: WireMessage {
     var vector: [ReplicaID: SaveNumber] = [:]
     var checksum: Checksum?
     var serverTime: UInt64?
+    var recordBytesMax: Int?
     try reader.fields { reader, key in
       switch key {
       case FieldKey.cursor: cursor = try Cursor(from: &reader.cbor)
@@ -169,6 +175,7 @@ extension Page: WireMessage {
         }
         checksum = Checksum(high: sum.high, low: sum.low)
       case FieldKey.pageServerTime: serverTime = try reader.cbor.unsigned()
+      case FieldKey.recordBytesMax: recordBytesMax = Int(clamping: try reader.cbor.unsigned())
       default: return false
       }
       return true
@@ -178,7 +185,7 @@ extension Page: WireMessage {
     }
     self.init(
       cursor: cursor, items: items, hasMore: hasMore, processed: processed, answers: answers, vector: vector,
-      checksum: checksum, serverTime: serverTime)
+      checksum: checksum, serverTime: serverTime, recordBytesMax: recordBytesMax)
   }
 }
 

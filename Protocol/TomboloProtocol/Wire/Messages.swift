@@ -154,9 +154,11 @@ package struct Page: Hashable, Sendable {
   package var checksum: Checksum?
   /// Milliseconds since 1970.
   package var serverTime: UInt64
+  /// Bytes that a record may have; nil for ``RecordSize/usualBytesMax``.
+  package var recordBytesMax: Int?
   package init(
     cursor: Cursor, items: [FeedItem], hasMore: Bool, processed: SaveNumber, answers: [PushAnswer],
-    vector: [ReplicaID: SaveNumber], checksum: Checksum?, serverTime: UInt64
+    vector: [ReplicaID: SaveNumber], checksum: Checksum?, serverTime: UInt64, recordBytesMax: Int? = nil
   ) {
     self.cursor = cursor
     self.items = items
@@ -166,6 +168,7 @@ package struct Page: Hashable, Sendable {
     self.vector = vector
     self.checksum = checksum
     self.serverTime = serverTime
+    self.recordBytesMax = recordBytesMax
   }
 }
 

@@ -13,7 +13,7 @@ package final class ControlStore {
   /// - Throws: `data_directory_unusable`, or SQLite's error.
   package init(directory: String, vfs: String? = nil) throws {
     try DataDirectory.make(directory, vfs: vfs)
-    connection = try DataDirectory.open("\(directory)/tombolod.sqlite", vfs: vfs)
+    connection = try DataDirectory.open(Self.path(in: directory), vfs: vfs)
     try connection.execute(
       """
       CREATE TABLE IF NOT EXISTS token(hash BLOB PRIMARY KEY NOT NULL, id TEXT NOT NULL, store TEXT NOT NULL,
@@ -23,6 +23,9 @@ package final class ControlStore {
       PRAGMA user_version = \(Self.formatVersion);
       """)
   }
+
+  /// The file's place in a data directory.
+  package static func path(in directory: String) -> String { "\(directory)/tombolod.sqlite" }
 
   // MARK: Tokens
 

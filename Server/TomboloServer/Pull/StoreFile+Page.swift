@@ -49,7 +49,8 @@ extension StoreFile {
     return Page(
       cursor: next, items: items, hasMore: hasMore, processed: try highestSave(of: replica),
       answers: hasMore ? [] : try answers(for: replica), vector: hasMore || !isNews ? [:] : try vector(),
-      checksum: hasMore ? nil : state.checksum, serverTime: max(state.now, options.clock.milliseconds()))
+      checksum: hasMore ? nil : state.checksum, serverTime: max(state.now, options.clock.milliseconds()),
+      recordBytesMax: options.limits.unusualRecordBytesMax)
   }
 
   /// The position of the last of `limit` items after a position; nil if there are fewer.

@@ -75,14 +75,3 @@ struct ChangeSetCheck {
     }
   }
 }
-
-extension Value {
-  var byteCount: Int {
-    switch self {
-    case .null: 1
-    case .integer, .real: 8
-    case .text(let text): text.utf8.count
-    case .blob(let bytes): bytes.count
-    }
-  }
-}

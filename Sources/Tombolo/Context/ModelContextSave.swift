@@ -10,7 +10,7 @@ extension ModelContext {
   /// else deleted meanwhile stays deleted, and its object becomes a deleted one. Without changes, nothing is written.
   ///
   /// - Throws: ``TomboloError``; nothing was written then, and the context is as it was: mend it and save again, or call
-  ///   ``rollback()``.
+  ///   ``rollback()``. In a store that syncs, `record_too_large` names the model and property that its server would refuse.
   public func save() throws {
     try use {
       try throwDeferredFault()

@@ -22,12 +22,3 @@ extension StoreSchema {
     return columns
   }
 }
-
-extension StoreSchema {
-  /// What a query may take for granted about text, as of the connection's open transaction. Costs one read of an index that
-  /// is empty in nearly every store.
-  package func textForms(_ connection: Connection) throws -> TextForms {
-    let uncomposed = try uncomposedColumns(connection)
-    return uncomposed.isEmpty ? .composed : TextForms { !uncomposed.contains([$0, $1]) }
-  }
-}

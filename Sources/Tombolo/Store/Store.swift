@@ -76,7 +76,7 @@ package final class Store: Sendable {
     switch location {
     case .memory: readers = nil
     case .file(let path):
-      let reading = StoreOpener.readerOptions(options)
+      let reading = StoreOpener.readerOptions(options, path: path)
       readers = ReaderPool {
         let connection = try Connection(path: path, options: reading)
         try StoreOpener.prepare(connection)
@@ -86,7 +86,7 @@ package final class Store: Sendable {
   }
 
   deinit {
-    // The last connection to close folds the log into the file, and one that only reads cannot.
+    // Whoever copies the file of a closed store copies all of it. The last connection to close folds the log into the file, and one that only reads cannot.
     readers?.close()
   }
 
@@ -209,15 +209,6 @@ package final class Store: Sendable {
   package func announce(_ summary: CommitSummary) {
     let handlers = observers.withLock { observers in observers.handlers.sorted { $0.key < $1.key }.map(\.value) }
     for handler in handlers { handler(summary) }
-  }
-
-  /// Takes the log beside the file into it, so that the file alone is the store: before it may be copied.
-  /// Does nothing while another connection reads.
-  package func checkpoint() throws {
-    try translatingErrors {
-      readers?.forEachIdle { $0.dropStatements() }
-      try writer.withConnection { connection, _ in try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
-    }
   }
 
   /// SQLite's `data_version`: another number after another process has committed.

@@ -13,14 +13,10 @@ extension TomboloError {
       self.init(
         .busy, "Another connection holds \(path) for too long.",
         remedy: "Try again, or end the program that has a transaction open on it.", isRetryable: true)
-    case 11:  // SQLITE_CORRUPT
+    case _ where error.isCorrupt:
       self.init(
         .corruptStore, "The store at \(path) is damaged: \(error.message).",
         remedy: "Work on a copy: `sqlite3 FILE .recover` saves what is readable; or clone from the server again.")
-    case 26:  // SQLITE_NOTADB
-      self.init(
-        .notADatabase, "The file at \(path) is not an SQLite database.",
-        remedy: "Name the file of a store, or a new one.")
     case 8:  // SQLITE_READONLY
       self.init(
         .readOnlyStore, "The store at \(path) cannot be written.",
@@ -47,10 +43,20 @@ extension TomboloError {
 extension Store {
   /// Turns what SQLite reports into errors with a code; every read and save passes through here.
   func translatingErrors<Result>(_ body: () throws -> Result) throws -> Result {
+    try location.naming(body)
+  }
+}
+
+extension Store.Location {
+  /// Errors with a code, of which those about damage name the file.
+  func naming<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as SQLiteError {
-      throw TomboloError(error, path: location.description)
+      throw TomboloError(error, path: description)
+    } catch var error as TomboloError where error.code == .corruptStore && !error.message.contains(description) {
+      error.message = "\(description): \(error.message)"
+      throw error
     }
   }
 }

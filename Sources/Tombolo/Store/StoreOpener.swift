@@ -16,7 +16,7 @@ struct StoreOpener {
   /// - Parameter document: nil to take the one inside.
   func open(_ document: SchemaDocument?) throws -> OpenedStore {
     if let document { try SchemaValidation.check(document) }
-    do {
+    return try location.naming {
       switch location {
       case .memory:
         guard let document else { throw missing() }
@@ -25,16 +25,15 @@ struct StoreOpener {
         return OpenedStore(connection: connection, schema: try create(connection, document))
       case .file(let path): return try openFile(path, document)
       }
-    } catch let error as SQLiteError {
-      throw TomboloError(error, path: location.description)
     }
   }
 
-  static func readerOptions(_ options: Store.Options) -> Connection.Options {
+  static func readerOptions(_ options: Store.Options, path: String) -> Connection.Options {
     var reading = Connection.Options()
     reading.isReadOnly = true
     reading.createsFile = false
     reading.vfs = options.vfs
+    reading.isImmutable = options.isReadOnly && options.vfs == nil && ReadOnlyPlace(path).isImmutable
     reading.busyTimeoutMilliseconds = options.busyTimeoutMilliseconds
     return reading
   }
@@ -53,9 +52,27 @@ struct StoreOpener {
     // Another VFS has no file that could be looked at from here.
     let file = options.vfs == nil ? try StoreFile(path) : nil
     if let file { try check(file, mayCreate: document != nil && !options.isReadOnly) }
-    var opening = Connection.Options()
-    opening.vfs = options.vfs
-    opening.busyTimeoutMilliseconds = options.busyTimeoutMilliseconds
+    do {
+      return try openDatabase(path, document)
+    } catch {
+      if let file, case .none = file.content { removeIfEmpty(path) }
+      if options.isReadOnly, let file, case .database = file.content, let error = error as? SQLiteError,
+        let refusal = ReadOnlyPlace(path).refusal(of: error)
+      {
+        throw refusal
+      }
+      throw error
+    }
+  }
+
+  /// A creation that failed leaves nothing behind that would be in the way of the next one.
+  private func removeIfEmpty(_ path: String) {
+    let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+    if size == 0 { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  private func openDatabase(_ path: String, _ document: SchemaDocument?) throws -> OpenedStore {
+    var opening = Self.readerOptions(options, path: path)
     opening.isReadOnly = options.isReadOnly
     opening.createsFile = document != nil
     let connection = try Connection(path: path, options: opening)
@@ -108,7 +125,7 @@ struct StoreOpener {
   /// A database without a mark is looked at through a connection that cannot write.
   private func checkUnmarked() throws {
     guard case .file(let path) = location else { return }
-    let connection = try Connection(path: path, options: Self.readerOptions(options))
+    let connection = try Connection(path: path, options: Self.readerOptions(options, path: path))
     if try !isEmpty(connection) { throw foreign() }
   }
 

@@ -27,6 +27,8 @@ package final class StoreWriter {
   var referencesPending: [ReferenceCandidate] = []
   /// What another program wrote is there already, and a key that rejects cannot refuse it any more.
   var toleratesDuplicates = false
+  /// Made when the first record is written that may be too large for the server.
+  var sizes: RecordSizes?
   /// What is only decided when the save is complete.
   var finalChecks: [FinalCheck] = []
 
@@ -81,7 +83,7 @@ package final class StoreWriter {
       statement.bindNull(at: 2)
     }
     try source.bind(entity.allColumns, to: statement, from: 3)
-    try check(entity, entity.allColumns, in: statement, from: 3, source)
+    try check(entity, id, entity.allColumns, in: statement, from: 3, source)
     do {
       try statement.run()
     } catch let error as SQLiteError where error.isConstraint {
@@ -127,7 +129,7 @@ package final class StoreWriter {
     update.forgetBound()
     // Bound and checked before it is recorded: a value that cannot be stored leaves no trace.
     try source.bind(real, to: update, from: 3)
-    try check(entity, real, in: update, from: 3, source)
+    try check(entity, id, real, in: update, from: 3, source)
     try finishUpdate(entity, id, writes, stamps: old.stamps, recorder, update)
     updated.append((entity.name, id))
     noteUnique(entity, id, written: real)
@@ -195,9 +197,11 @@ package final class StoreWriter {
   // MARK: Checks of values
 
   private func check(
-    _ entity: EntityPlan, _ columns: ColumnSet, in statement: Statement, from first: Int32, _ source: some RowSource
+    _ entity: EntityPlan, _ id: RecordID, _ columns: ColumnSet, in statement: Statement, from first: Int32,
+    _ source: some RowSource
   ) throws {
     let bound = statement.bound
+    try checkSize(of: entity, id, columns, atMost: bound.byteCount + 8 * columns.count, source)
     if bound.hasNaN { throw try notANumber(entity, columns, source) }
     if bound.wideTexts != 0 { try noteTexts(entity, columns, bound.wideTexts, from: first, source) }
     guard bound.nulls != 0 else { return }

@@ -56,6 +56,7 @@ extension Page {
       members.append(
         ("checksum", .string(ReplicaID(checksum.high).description + ReplicaID(checksum.low).description)))
     }
+    if let recordBytesMax { members.append(("recordBytesMax", .unsigned(UInt64(clamping: recordBytesMax)))) }
     return JSONObject(members)
   }
 
@@ -85,7 +86,9 @@ extension Page {
       cursor: try Cursor(text: fields.text("cursor")), items: try fields.list("items") { try FeedItem(json: $0) },
       hasMore: try fields.bool("hasMore", default: false), processed: SaveNumber(try fields.unsigned("processed")),
       answers: fields.isAbsent("answers") ? [] : try fields.list("answers") { try PushAnswer(json: $0) },
-      vector: vector, checksum: checksum, serverTime: try fields.unsigned("serverTime"))
+      vector: vector, checksum: checksum, serverTime: try fields.unsigned("serverTime"),
+      recordBytesMax: fields.isAbsent("recordBytesMax")
+        ? nil : Int(clamping: try fields.unsigned("recordBytesMax")))
   }
 }
 

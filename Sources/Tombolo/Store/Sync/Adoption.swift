@@ -12,6 +12,7 @@ struct Adoption {
   private let meta: StoreMeta
   private let replicas: ReplicaNumbers
   private let replica: ReplicaID
+  private let bytesMax: Int
 
   init(_ connection: Connection, store: Store) throws {
     self.connection = connection
@@ -19,6 +20,7 @@ struct Adoption {
     meta = StoreMeta(connection)
     replicas = ReplicaNumbers(connection)
     replica = try meta.replica
+    bytesMax = try RemoteBook(connection).recordBytesMax
   }
 
   func run() throws {
@@ -117,9 +119,18 @@ struct Adoption {
       "SELECT \(names.isEmpty ? "1" : names) FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1",
       { $0.bind(id, at: 1) }
     ) { row in
+      var sizes: [Int: Int] = [:]
       for column in entity.columns {
         let value = row.value(Int32(column.position))
         if value.isNull || value == column.constantDefault { stamps.set(.zero, of: column.number) }
+        sizes[column.number] = value.byteCount
+      }
+      do {
+        try RecordSizes.check(entity, sizes, bytesMax: bytesMax)
+      } catch var error as TomboloError {
+        error.message = "The store cannot sync yet. \(error.message)"
+        error.remedy += " The record is \(id)."
+        throw error
       }
     }
     let bytes = try stamps.encoded(replicas)

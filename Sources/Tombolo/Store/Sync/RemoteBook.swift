@@ -21,6 +21,8 @@ enum RemoteKey: String {
   case checksumLow = "checksum_low"
   case linkChecksumHigh = "link_checksum_high"
   case linkChecksumLow = "link_checksum_low"
+  /// Bytes that the server takes of one record; absent where it takes the usual number.
+  case recordBytes = "record_bytes"
   /// The ids that this replica had before: eight bytes each.
   case formerReplicas = "former_replicas"
 }
@@ -101,6 +103,17 @@ struct RemoteBook {
     if try linkChecksum == checksum { return }
     try set(.linkChecksumHigh, to: checksum?.high)
     try set(.linkChecksumLow, to: checksum?.low)
+  }
+
+  /// What the server, when it last spoke, took of one record.
+  var recordBytesMax: Int {
+    get throws { try integer(.recordBytes).map { Int(clamping: $0) } ?? RecordSize.usualBytesMax }
+  }
+
+  func noteLimits(of page: Page) throws {
+    let limit = page.recordBytesMax ?? RecordSize.usualBytesMax
+    if limit == (try recordBytesMax) { return }
+    try set(.recordBytes, to: page.recordBytesMax.map { .integer(Int64(clamping: $0)) } ?? .null)
   }
 
   var formerReplicas: [ReplicaID] {

@@ -107,6 +107,7 @@ extension Store {
       try Self.checkOrder(of: page, RemoteBook(connection))
       let exchange = try ReplicaTransaction(connection, store: self)
       let outcome = try exchange.take(last: page)
+      try RemoteBook(connection).noteLimits(of: page)
       return (outcome, exchange.summary)
     }
     if let summary { announce(summary) }
