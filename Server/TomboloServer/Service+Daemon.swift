@@ -11,6 +11,11 @@ extension Service {
     failure(TomboloError.requestTooLarge(limit: bytesMax), for: request)
   }
 
+  /// The answer to a request that a listener does not hand in, since it can be understood in two ways.
+  package func refusal(of request: ServiceRequest, because reason: String) -> ServiceResponse {
+    failure(TomboloError.malformed(reason), for: request)
+  }
+
   /// ``collectTombstones()`` for a caller that has nobody to tell of a failure.
   package func collectTombstonesAndLog() {
     do {

@@ -12,33 +12,47 @@ final class Exchange: @unchecked Sendable {
   /// More bytes came than a body may have; what comes after is passed over.
   var isTooLarge = false
   let started: UInt64
+  /// Why the request could be understood in more than one way; nil for most.
+  let fault: String?
 
   init(connection: OpaquePointer, method: String, path: String, started: UInt64) {
     self.connection = connection
     self.started = started
     request = ServiceRequest(method: method, path: path)
-    request.headers = Self.values(of: connection, kind: .HEADER_KIND, lowercased: true)
-    request.query = Self.values(of: connection, kind: .GET_ARGUMENT_KIND, lowercased: false)
+    let headers = Self.values(of: connection, kind: .HEADER_KIND, lowercased: true)
+    let query = Self.values(of: connection, kind: .GET_ARGUMENT_KIND, lowercased: false)
+    request.headers = headers.found
+    request.query = query.found
+    fault =
+      RequestDoubt(
+        path: path, query: query.found, headers: headers.found, contradicted: headers.contradicted
+      ).reason
   }
 
   private final class Values {
     var found: [String: String] = [:]
+    /// Names that came again with another value.
+    var contradicted: Set<String> = []
     let lowercased: Bool
     init(lowercased: Bool) { self.lowercased = lowercased }
+
+    func take(_ name: String, _ value: String) {
+      let name = lowercased ? name.lowercased() : name
+      if let before = found.updateValue(value, forKey: name), before != value { contradicted.insert(name) }
+    }
   }
 
-  private static func values(of connection: OpaquePointer, kind: MHD_ValueKind, lowercased: Bool) -> [String: String] {
+  private static func values(of connection: OpaquePointer, kind: MHD_ValueKind, lowercased: Bool) -> Values {
     let values = Values(lowercased: lowercased)
     MHD_get_connection_values(
       connection, kind,
       { context, _, key, value in
         guard let context, let key else { return .YES }
         let values = Unmanaged<Values>.fromOpaque(context).takeUnretainedValue()
-        let name = String(cString: key)
-        values.found[values.lowercased ? name.lowercased() : name] = value.map { String(cString: $0) } ?? ""
+        values.take(String(cString: key), value.map { String(cString: $0) } ?? "")
         return .YES
       }, Unmanaged.passUnretained(values).toOpaque())
-    return values.found
+    return values
   }
 
   /// The length that the body says it has.

@@ -90,8 +90,10 @@ final class Listener: @unchecked Sendable {
     activity.unlock()
   }
 
-  /// A body that says itself that it is too large is refused before a byte of it is read.
+  /// A request that is in doubt, and a body that says itself that it is too large, are refused before a byte of the body is
+  /// read.
   private func refuseEarly(_ exchange: Exchange) -> MHD_Result {
+    if let fault = exchange.fault { return send(service.refusal(of: exchange.request, because: fault), on: exchange) }
     guard let length = exchange.announcedLength, length > bodyMax else { return .YES }
     exchange.isTooLarge = true
     return send(service.refusal(of: exchange.request, bytesMax: bodyMax), on: exchange)
