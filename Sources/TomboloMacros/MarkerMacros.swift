@@ -2,8 +2,10 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@Attribute`, `@Relationship` and `@Transient` add nothing by themselves: `@Model` reads them.
-struct AttributeMacro: PeerMacro {
+/// A macro that adds nothing by itself: `@Model` reads it. It only says where it does not belong.
+protocol PropertyMarker: PeerMacro {}
+
+extension PropertyMarker {
   static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
@@ -13,27 +15,9 @@ struct AttributeMacro: PeerMacro {
   }
 }
 
-/// See ``AttributeMacro``.
-struct RelationshipMacro: PeerMacro {
-  static func expansion(
-    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
-    in context: some MacroExpansionContext
-  ) throws -> [DeclSyntax] {
-    checkProperty(declaration, node, in: context)
-    return []
-  }
-}
-
-/// See ``AttributeMacro``.
-struct TransientMacro: PeerMacro {
-  static func expansion(
-    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
-    in context: some MacroExpansionContext
-  ) throws -> [DeclSyntax] {
-    checkProperty(declaration, node, in: context)
-    return []
-  }
-}
+struct AttributeMacro: PropertyMarker {}
+struct RelationshipMacro: PropertyMarker {}
+struct TransientMacro: PropertyMarker {}
 
 private func checkProperty(
   _ declaration: some DeclSyntaxProtocol, _ node: AttributeSyntax, in context: some MacroExpansionContext
@@ -50,16 +34,14 @@ private func checkProperty(
   }
 }
 
-/// `#Unique` expands to nothing: `@Model` copies its arguments into the schema's description.
-struct UniqueMacro: DeclarationMacro {
+/// A macro that expands to nothing: `@Model` copies its arguments into the schema's description.
+protocol SchemaMarker: DeclarationMacro {}
+
+extension SchemaMarker {
   static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] { [] }
 }
 
-/// `#Index` expands to nothing: `@Model` copies its arguments into the schema's description.
-struct IndexMacro: DeclarationMacro {
-  static func expansion(
-    of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
-  ) throws -> [DeclSyntax] { [] }
-}
+struct UniqueMacro: SchemaMarker {}
+struct IndexMacro: SchemaMarker {}

@@ -97,20 +97,16 @@ extension ModelContext {
   }
 
   /// The object of a record, fetched if need be. Where there is no such record, or it cannot be read, the answer is a
-  /// deleted object with the model's default values; ``existingModel(for:)`` answers nil, or throws, instead.
-  ///
-  /// - Precondition: the identity is one of a model of the container's schema.
+  /// deleted object with the model's default values; where its model is not in the container's schema, a deleted object of
+  /// no model, which no cast takes for one. ``existingModel(for:)`` answers nil, or throws, instead.
   public func model(for identifier: PersistentIdentifier) -> any PersistentModel {
     use {
       takeCommitsOfOthers()
       if let known = registry[identifier.record] { return known }
       let plan = plans.plan(named: identifier.entityName)
       if let found = try? object(identifier.record, plan) { return found }
-      guard let plan, let stands = DeletedPlaceholder.make(plan.description.type, identifier.record) else {
-        preconditionFailure(
-          "No object can be made for \(identifier.entityName): name its model in ModelContainer(for:).")
-      }
-      return stands
+      let stands = plan.flatMap { DeletedPlaceholder.make($0.description.type, identifier.record) }
+      return stands ?? UnknownModel(identifier.record)
     }
   }
 

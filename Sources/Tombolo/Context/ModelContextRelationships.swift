@@ -11,7 +11,7 @@ extension ModelContext {
       guard let plan = plan(of: model), let record = state.record else { return }
       do {
         switch state.cells[relationship.cell].content {
-        case .loaded: return
+        case .loaded, .cleared: return
         case .identifier(let target):
           let found = try object(target, plans.plan(for: relationship.destination))
           // A required reference has to show something, also where the rule `noAction` let its record go.

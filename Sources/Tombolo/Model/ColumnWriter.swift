@@ -135,7 +135,11 @@ extension _$ColumnWriter {
   /// Binds a reference: the identity of the object, resolved or not.
   public func _$bind<Value: PersistentModel>(_ slot: Value?, of model: some PersistentModel, _ property: Int) throws {
     let state = model._$state
-    if let slot {
+    if state.flags.contains(.hasCleared), let relationship = state.description(of: model).relationship(at: property),
+      state.isCleared(relationship)
+    {
+      putNull()
+    } else if let slot {
       put(slot._$state.recordID())
     } else if let relationship = state.description(of: model).relationship(at: property),
       state.cells.indices.contains(relationship.cell),

@@ -25,6 +25,8 @@ public final class _$ModelState: @unchecked Sendable {
     package static let stored = Flags(rawValue: 128)
     /// Made to learn which properties a key path reads: see ``KeyPathProbe``.
     package static let probe = Flags(rawValue: 256)
+    /// Some required reference was cleared once: ask its cell before its slot is taken at its word.
+    package static let hasCleared = Flags(rawValue: 512)
   }
 
   package var record: RecordID?
@@ -58,6 +60,11 @@ public final class _$ModelState: @unchecked Sendable {
     let made = IdentifierSource.next()
     record = made
     return made
+  }
+
+  /// Whether a required reference leads nowhere, although its slot shows an object.
+  package func isCleared(_ relationship: RelationshipDescription) -> Bool {
+    flags.contains(.hasCleared) && cells.indices.contains(relationship.cell) && cells[relationship.cell].isCleared
   }
 
   package func identifier(of model: some PersistentModel) -> PersistentIdentifier {

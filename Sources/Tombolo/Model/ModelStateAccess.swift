@@ -49,8 +49,13 @@ extension _$ModelState {
   private func settleTarget(_ model: some PersistentModel, _ relationship: RelationshipDescription) {
     if flags.contains(.probe) { return KeyPathProbe.extend(model, relationship) }
     if !relationship.isOptional {
-      if relationship.one(model) == nil {
+      if relationship.shown(model) == nil {
         relationship.setOne(model, DeletedPlaceholder.make(relationship.destination, nil))
+        // What only stands in must not be saved as the reference.
+        if cells.indices.contains(relationship.cell), case .loaded = cells[relationship.cell].content {
+          flags.insert(.hasCleared)
+          cells[relationship.cell].content = .cleared
+        }
       }
       return
     }

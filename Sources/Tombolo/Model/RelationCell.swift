@@ -9,6 +9,9 @@ package struct RelationCell {
     case unloaded
     /// A reference that was not resolved yet.
     case identifier(RecordID)
+    /// A required reference that leads nowhere, as the other side left it: the slot still shows the object that was there,
+    /// since it must show one. A save refuses it.
+    case cleared
   }
   package var content: Content
   /// To-many only: what was added and removed since the last save, in order. A list that was not loaded is changed by
@@ -19,7 +22,13 @@ package struct RelationCell {
   package init(_ content: Content) { self.content = content }
 
   package var isLoaded: Bool {
-    if case .loaded = content { return true }
+    switch content {
+    case .loaded, .cleared: true
+    case .unloaded, .identifier: false
+    }
+  }
+  package var isCleared: Bool {
+    if case .cleared = content { return true }
     return false
   }
   package var hasDelta: Bool { !added.isEmpty || !removed.isEmpty }

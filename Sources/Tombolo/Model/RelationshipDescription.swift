@@ -47,7 +47,11 @@ package class RelationshipDescription: @unchecked Sendable {
 
   // MARK: The slot, as it is: nothing is loaded, noted or announced
 
-  package func one(_ owner: any PersistentModel) -> (any PersistentModel)? { nil }
+  /// The object at the other end; nil also where a required reference was cleared, and shows what it had.
+  package final func one(_ owner: any PersistentModel) -> (any PersistentModel)? {
+    owner._$state.isCleared(self) ? nil : shown(owner)
+  }
+  package func shown(_ owner: any PersistentModel) -> (any PersistentModel)? { nil }
   package func setOne(_ owner: any PersistentModel, _ value: (any PersistentModel)?) {}
   package func many(_ owner: any PersistentModel) -> [any PersistentModel] { [] }
   package func setMany(_ owner: any PersistentModel, _ value: [any PersistentModel]) {}
@@ -76,7 +80,7 @@ final class ToOne<Owner: PersistentModel, Value: PersistentModel, Form>: Relatio
       isOptional: isOptional, options: options)
   }
 
-  override func one(_ owner: any PersistentModel) -> (any PersistentModel)? { (owner as? Owner)?[keyPath: slot] }
+  override func shown(_ owner: any PersistentModel) -> (any PersistentModel)? { (owner as? Owner)?[keyPath: slot] }
   override func setOne(_ owner: any PersistentModel, _ value: (any PersistentModel)?) {
     (owner as? Owner)?[keyPath: slot] = value as? Value
   }

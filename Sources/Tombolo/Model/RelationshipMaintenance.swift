@@ -168,7 +168,12 @@ package struct RelationshipMaintenance {
     prepare(model)
     if !relationship.isToMany {
       Self.load(model, relationship)
-      if relationship.one(model) === member { setOne(model, relationship, nil) }
+      guard relationship.one(model) === member else { return }
+      if relationship.isOptional {
+        setOne(model, relationship, nil)
+      } else {
+        clear(model, relationship)
+      }
       return
     }
     let state = model._$state
@@ -200,6 +205,15 @@ package struct RelationshipMaintenance {
     relationship.willSet(model)
     relationship.setOne(model, value)
     model._$state.cells[relationship.cell].content = .loaded
+    Self.noteChange(model, relationship.property)
+    relationship.didSet(model)
+  }
+
+  /// The other side let go of an object that needs it: what was there is still shown, until it is assigned or saved.
+  private mutating func clear(_ model: any PersistentModel, _ relationship: RelationshipDescription) {
+    relationship.willSet(model)
+    model._$state.flags.insert(.hasCleared)
+    model._$state.cells[relationship.cell].content = .cleared
     Self.noteChange(model, relationship.property)
     relationship.didSet(model)
   }

@@ -12,7 +12,9 @@ struct CheckedEvaluation<Model> {
   init(_ predicate: Predicate<Model>) {
     self.predicate = predicate
     let text = "\(type(of: predicate.expression))"
-    hasArithmetic = ["Arithmetic<", "IntDivision<", "IntRemainder<", "UnaryMinus<"].contains { text.contains($0) }
+    hasArithmetic = ["Arithmetic<", "IntDivision<", "IntRemainder<", "UnaryMinus<", "Range<"].contains {
+      text.contains($0)
+    }
   }
 
   /// - Throws: `predicate_failed`, or what the predicate's own evaluation throws.
@@ -180,4 +182,139 @@ extension PredicateExpressions.FloatDivision: CheckedExpression {
     try checkParts(lhs, bindings)
     try checkParts(rhs, bindings)
   }
+}
+
+// MARK: What runs over several objects
+
+/// Tries the elements in the order of the evaluation, as far as it goes.
+private func checkElements<Element>(
+  _ elements: some Sequence<Element>, _ variable: PredicateExpressions.Variable<Element>,
+  _ test: some PredicateExpression<Bool>, _ bindings: PredicateBindings, until end: Bool?
+) throws {
+  for element in elements {
+    let inner = bindings.binding(variable, to: element)
+    try checkParts(test, inner)
+    if let end, try test.evaluate(inner) == end { return }
+  }
+}
+
+extension PredicateExpressions.SequenceContainsWhere: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(sequence, bindings)
+    try checkElements(try sequence.evaluate(bindings), variable, test, bindings, until: true)
+  }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(sequence, bindings)
+    try checkElements(try sequence.evaluate(bindings), variable, test, bindings, until: false)
+  }
+}
+
+extension PredicateExpressions.Filter: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(sequence, bindings)
+    try checkElements(try sequence.evaluate(bindings), variable, filter, bindings, until: nil)
+  }
+}
+
+extension PredicateExpressions.SequenceContains: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(sequence, bindings)
+    try checkParts(element, bindings)
+  }
+}
+
+extension PredicateExpressions.KeyPath: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws { try checkParts(root, bindings) }
+}
+
+// MARK: Ranges, which trap where they end before they begin
+
+private func attemptRange<Bound: Comparable>(_ lower: Bound, _ upper: Bound) throws {
+  if !(lower <= upper) { throw failure("a range ends before it begins") }
+}
+
+extension PredicateExpressions.Range: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(lower, bindings)
+    try checkParts(upper, bindings)
+    try attemptRange(lower.evaluate(bindings), upper.evaluate(bindings))
+  }
+}
+
+extension PredicateExpressions.ClosedRange: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(lower, bindings)
+    try checkParts(upper, bindings)
+    try attemptRange(lower.evaluate(bindings), upper.evaluate(bindings))
+  }
+}
+
+extension PredicateExpressions.RangeExpressionContains: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(range, bindings)
+    try checkParts(element, bindings)
+  }
+}
+
+// MARK: Texts, subscripts and kinds
+
+extension PredicateExpressions.CollectionContainsCollection: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(base, bindings)
+    try checkParts(other, bindings)
+  }
+}
+
+extension PredicateExpressions.StringLocalizedStandardContains: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(root, bindings)
+    try checkParts(other, bindings)
+  }
+}
+
+extension PredicateExpressions.StringCompare: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(root, bindings)
+    try checkParts(other, bindings)
+  }
+}
+
+extension PredicateExpressions.SequenceStartsWith: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(base, bindings)
+    try checkParts(prefix, bindings)
+  }
+}
+
+extension PredicateExpressions.CollectionIndexSubscript: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(wrapped, bindings)
+    try checkParts(index, bindings)
+  }
+}
+
+extension PredicateExpressions.DictionaryKeySubscript: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(wrapped, bindings)
+    try checkParts(key, bindings)
+  }
+}
+
+extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    try checkParts(wrapped, bindings)
+    try checkParts(key, bindings)
+    try checkParts(self.default, bindings)
+  }
+}
+
+extension PredicateExpressions.ConditionalCast: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws { try checkParts(input, bindings) }
+}
+
+extension PredicateExpressions.TypeCheck: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws { try checkParts(input, bindings) }
 }

@@ -33,9 +33,16 @@ extension PredicateExpressions {
     StringLocalizedStandardContains(root: root, other: other)
   }
 
-  /// `text.caseInsensitiveCompare(other)`.
-  public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
-    PredicateExpression
+  /// A way to put two texts in order.
+  public enum StringOrder: String, Codable, Sendable {
+    /// `caseInsensitiveCompare(_:)`.
+    case caseInsensitive
+    /// `localizedCompare(_:)`.
+    case localized
+  }
+
+  /// `text.caseInsensitiveCompare(other)` and `text.localizedCompare(other)`.
+  public struct StringCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
   where Root.Output: StringProtocol, Other.Output: StringProtocol {
     /// Which of the two comes first.
     public typealias Output = ComparisonResult
@@ -43,53 +50,38 @@ extension PredicateExpressions {
     public let root: Root
     /// The text on the right.
     public let other: Other
+    /// The way that they are compared.
+    public let order: StringOrder
 
     /// Makes the node; the `#Predicate` macro does.
-    public init(root: Root, other: Other) {
+    public init(root: Root, other: Other, order: StringOrder) {
       self.root = root
       self.other = other
+      self.order = order
     }
 
     /// Evaluates the node in memory.
     public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
-      try String(root.evaluate(bindings)).caseInsensitiveCompare(String(other.evaluate(bindings)))
+      let (left, right) = (String(try root.evaluate(bindings)), String(try other.evaluate(bindings)))
+      return switch order {
+      case .caseInsensitive: left.caseInsensitiveCompare(right)
+      case .localized: left.localizedCompare(right)
+      }
     }
   }
 
   /// What the `#Predicate` macro makes of `caseInsensitiveCompare(_:)`.
   public static func build_caseInsensitiveCompare<Root, Other>(
     _ root: Root, _ other: Other
-  ) -> StringCaseInsensitiveCompare<Root, Other> {
-    StringCaseInsensitiveCompare(root: root, other: other)
-  }
-
-  /// `text.localizedCompare(other)`.
-  public struct StringLocalizedCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
-  where Root.Output: StringProtocol, Other.Output: StringProtocol {
-    /// Which of the two comes first.
-    public typealias Output = ComparisonResult
-    /// The text on the left.
-    public let root: Root
-    /// The text on the right.
-    public let other: Other
-
-    /// Makes the node; the `#Predicate` macro does.
-    public init(root: Root, other: Other) {
-      self.root = root
-      self.other = other
-    }
-
-    /// Evaluates the node in memory.
-    public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
-      try String(root.evaluate(bindings)).localizedCompare(String(other.evaluate(bindings)))
-    }
+  ) -> StringCompare<Root, Other> {
+    StringCompare(root: root, other: other, order: .caseInsensitive)
   }
 
   /// What the `#Predicate` macro makes of `localizedCompare(_:)`.
   public static func build_localizedCompare<Root, Other>(
     _ root: Root, _ other: Other
-  ) -> StringLocalizedCompare<Root, Other> {
-    StringLocalizedCompare(root: root, other: other)
+  ) -> StringCompare<Root, Other> {
+    StringCompare(root: root, other: other, order: .localized)
   }
 }
 
@@ -98,14 +90,9 @@ extension PredicateExpressions.StringLocalizedStandardContains: Codable where Ro
 extension PredicateExpressions.StringLocalizedStandardContains: StandardPredicateExpression
 where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
 
-extension PredicateExpressions.StringCaseInsensitiveCompare: Sendable where Root: Sendable, Other: Sendable {}
-extension PredicateExpressions.StringCaseInsensitiveCompare: Codable where Root: Codable, Other: Codable {}
-extension PredicateExpressions.StringCaseInsensitiveCompare: StandardPredicateExpression
-where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
-
-extension PredicateExpressions.StringLocalizedCompare: Sendable where Root: Sendable, Other: Sendable {}
-extension PredicateExpressions.StringLocalizedCompare: Codable where Root: Codable, Other: Codable {}
-extension PredicateExpressions.StringLocalizedCompare: StandardPredicateExpression
+extension PredicateExpressions.StringCompare: Sendable where Root: Sendable, Other: Sendable {}
+extension PredicateExpressions.StringCompare: Codable where Root: Codable, Other: Codable {}
+extension PredicateExpressions.StringCompare: StandardPredicateExpression
 where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
 
 extension PredicateExpressions.StringLocalizedStandardContains: QueryExpression {
@@ -114,15 +101,14 @@ extension PredicateExpressions.StringLocalizedStandardContains: QueryExpression 
   }
 }
 
-extension PredicateExpressions.StringCaseInsensitiveCompare: QueryExpression {
+extension PredicateExpressions.StringCompare: QueryExpression {
   func operand(in compiler: QueryCompiler) throws -> QueryOperand {
-    .scalar(try compiler.textOrder("tombolo_compare_ignoring_case", compiler.operand(root), compiler.operand(other)))
-  }
-}
-
-extension PredicateExpressions.StringLocalizedCompare: QueryExpression {
-  func operand(in compiler: QueryCompiler) throws -> QueryOperand {
-    .scalar(try compiler.textOrder("tombolo_compare_localized", compiler.operand(root), compiler.operand(other)))
+    let function =
+      switch order {
+      case .caseInsensitive: "tombolo_compare_ignoring_case"
+      case .localized: "tombolo_compare_localized"
+      }
+    return .scalar(try compiler.textOrder(function, compiler.operand(root), compiler.operand(other)))
   }
 }
 
