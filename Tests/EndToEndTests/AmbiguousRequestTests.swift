@@ -61,7 +61,9 @@ struct AmbiguousRequestTests {
     let daemon = try Daemon(in: sandbox)
     let made = "PUT /v1/stores/library HTTP/1.1\r\n\(Self.host)\(Self.auth)Content-Length: 0\r\n"
     func statuses(_ head: String, _ body: String) throws -> [String] {
-      let text = (head + "\r\n" + body).replacing("TOKEN", with: tokens[0]).replacing("OTHER", with: tokens[1])
+      // The server keeps a connection open for the next request unless it is told not to.
+      let text = (head + "Connection: close\r\n\r\n" + body).replacing("TOKEN", with: tokens[0]).replacing(
+        "OTHER", with: tokens[1])
       return try RawRequest.statuses(Array(text.utf8), port: daemon.port)
     }
     let created = try statuses(made, "")
