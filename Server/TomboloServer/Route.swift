@@ -11,6 +11,7 @@ enum Route: Hashable {
   case schema(String, version: String)
   case changes(String)
   case known(String)
+  case reupload(String)
   case records(String)
   case checksum(String)
   case replicas(String)
@@ -38,6 +39,7 @@ enum Route: Hashable {
     case (2, "schemas"): return .schema(store, version: rest[1])
     case (1, "changes"): return .changes(store)
     case (2, "changes") where rest[1] == "known": return .known(store)
+    case (1, "reupload"): return .reupload(store)
     case (1, "records"): return .records(store)
     case (1, "checksum"): return .checksum(store)
     case (1, "replicas"): return .replicas(store)
@@ -52,7 +54,7 @@ enum Route: Hashable {
     case .page, .health, .metrics, .capabilities, .schemas, .checksum, .replicas: ["GET"]
     case .store, .schema: ["GET", "PUT"]
     case .changes: ["GET", "POST"]
-    case .known, .records: ["POST"]
+    case .known, .records, .reupload: ["POST"]
     case .tokens: ["GET", "POST"]
     case .token: ["DELETE"]
     }
@@ -63,7 +65,7 @@ enum Route: Hashable {
     switch self {
     case .page, .health, .metrics, .capabilities: nil
     case .store(let name), .schemas(let name), .schema(let name, _), .changes(let name), .known(let name),
-      .records(let name), .checksum(let name), .replicas(let name), .tokens(let name), .token(let name, _):
+      .reupload(let name), .records(let name), .checksum(let name), .replicas(let name), .tokens(let name), .token(let name, _):
       name
     }
   }

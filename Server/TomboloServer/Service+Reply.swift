@@ -57,6 +57,7 @@ extension Service {
     case (.schema(_, let version), _): try showSchema(version, token: token)
     case (.changes, _): try push(request, token: token)
     case (.known, _): try knownSaves(request, token: token)
+    case (.reupload, _): try reupload(request, token: token)
     case (.records, _): try recordStates(request, token: token)
     case (.checksum, _): try showChecksum(token: token)
     case (.replicas, _): try listReplicas(token: token)

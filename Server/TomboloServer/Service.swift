@@ -7,7 +7,7 @@ import TomboloProtocol
 /// returns; ``handle(batch:)`` takes the pushes that wait and commits them together.
 package final class Service: @unchecked Sendable {
   // Guarded by `lock`: the control store, the open stores, the metrics. Everything else never changes.
-  private let lock = NSLock()
+  let lock = NSLock()
   let options: ServiceOptions
   let directory: String
   let control: ControlStore

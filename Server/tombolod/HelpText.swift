@@ -4,6 +4,7 @@ enum HelpText {
 
     usage:
       tombolod serve --data DIR [--listen HOST:PORT] [--port-file FILE] [--threads N] [--verbose]
+      tombolod restore --data DIR [--store NAME]
       tombolod token create --data DIR --store NAME --role owner|writer|reader [--name TEXT] [--out FILE]
       tombolod token list --data DIR [--store NAME]
       tombolod token revoke --data DIR ID
@@ -31,6 +32,19 @@ enum HelpText {
       --page-bytes N        values in one page (default 4 MiB)
       --wait-seconds N      how long a pull may wait for news (default 55)
       --stores N            stores of this server (default 1000)
+    """
+
+  static let restore = """
+    usage: tombolod restore --data DIR [--store NAME]
+
+    Says that the stores in DIR were put back from a backup: each begins a new epoch. Stop the server, put the backup in
+    the place of DIR, run this, start the server. Replicas stop at their next sync and ask their people, who answer with
+    'tombolo sync --reupload' (the server gets back what it lost) or '--reset' (the backup's state is what counts).
+
+      --data DIR       the server's data directory
+      --store NAME     only this store (default: all of them)
+
+    Where it is forgotten, the first replica that uploads again begins the new epoch.
     """
 
   static let token = """

@@ -10,6 +10,7 @@ enum Program {
     do {
       switch words.first {
       case "serve": return try ServeCommand.run(Array(words.dropFirst()))
+      case "restore": return try RestoreCommand.run(Array(words.dropFirst()))
       case "token": return try TokenCommand.run(Array(words.dropFirst()))
       case "--help", "-h", "help":
         print(HelpText.program)

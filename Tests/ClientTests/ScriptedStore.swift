@@ -48,6 +48,13 @@ final class ScriptedStore: ReplicaStoring {
       })
   }
 
+  func isReuploading() throws -> Bool { false }
+  func beginReupload() throws {}
+  func cancelReupload() throws {}
+  func reuploadPart(itemsMax: Int, bytesMax: Int) throws -> ReuploadPart? { nil }
+  func take(_ response: ReuploadResponse, to part: ReuploadPart) throws -> Bool { response.isComplete }
+  func beginReset() throws {}
+
   func enqueue(_ sets: ChangeSet...) {
     shared.withLock { shared in
       shared.queue += sets

@@ -1,13 +1,12 @@
 """python3 script.py SEEDS [FIRST]: random runs of go.py's mixes, every merge of the server as a JSON line: the change set that
 came, the answer, and what it changed. Another implementation is fed the same change sets and must come to the same."""
-import json, math, sys
+import copy, json, math, sys
 import model
 from go import F
 from sim import run
 from model import FIX, REF, Server
 
-# Re-upload after a server restore is the only part of the server that is not compared.
-MIXES = [name for name in F if not name.startswith('serv')]
+MIXES = list(F)
 # A create's incarnation is the stamp of its save, also after a new replica id.
 FLAGS = dict(FIX, inc_keep=False)
 out = sys.stdout
@@ -49,10 +48,17 @@ class Recorded(Server):
         for op in cs['ops']:
             assert op[0] != 'new' or op[3] == cs['stamp']
         sent = dict(uid=cs['uid'], no=cs['no'], stamp=cs['stamp'], cur=cs['cur'], ops=[operation(o) for o in cs['ops']])
+        if cs.get('orig'):
+            sent['orig'] = cs['orig']
         answer = super().merge(rid, cs)
         told = list(answer)
         if answer[0] == 'ok':
             told = ['ok', sorted(answer[1])]
+        print(json.dumps(dict(k='merge', rid=rid, T=s.T, cs=sent, answer=told, **s.news())), file=out)
+        return answer
+
+    def news(s):
+        """what has changed since this was last asked"""
         changed = []
         for i, r in s.rec.items():
             now = json.dumps(record(r, s.wp))
@@ -67,8 +73,28 @@ class Recorded(Server):
         log = [[who, st, why, i, f] for who, st, why, i, f in s.log[s.shown_log:]]
         s.shown_log = len(s.log)
         view = {i: {f: s.eff(s.rec[i], f) for f in s.rec[i].f if f in REF[s.rec[i].t]} for i in (r['id'] for r in changed) if not s.rec[i].dead}
-        print(json.dumps(dict(k='merge', rid=rid, T=s.T, cs=sent, answer=told, changed=changed, links=links, log=log, seq=s.seq, view=view)), file=out)
-        return answer
+        return dict(changed=changed, links=links, log=log, seq=s.seq, view=view)
+
+    def __deepcopy__(s, memo):
+        """the copy that a restore goes back to"""
+        print(json.dumps(dict(k='backup')), file=out)
+        copied = object.__new__(type(s))
+        memo[id(s)] = copied
+        for name, held in vars(s).items():
+            setattr(copied, name, copy.deepcopy(held, memo))
+        return copied
+
+    def restored(s, had):
+        super().restored(had)
+        s.shown_log = len(s.log)
+        print(json.dumps(dict(k='restored', epoch=s.epoch, seq=s.seq)), file=out)
+
+    def upload(s, rid, rows, dead, links, p, vec):
+        items = dict(rows={i: dict(t=t, inc=inc, f={f: [value(v), st] for f, (v, st) in fs.items()}) for i, (t, inc, fs) in rows.items()},
+                     dead=[dict(id=i, t=t, inc=inc, alias=alias, causes=sorted(causes or ()), dst=dst) for _, i, t, inc, alias, causes, dst in dead],
+                     pairs=[[*k, l[0], l[1]] for k, l in links.items()])
+        super().upload(rid, rows, dead, links, p, vec)
+        print(json.dumps(dict(k='upload', rid=rid, T=s.T, p=p, epoch=s.epoch - 1, vec=sorted(vec.items()), **items, **s.news())), file=out)
 
     def collect(s, upto):
         had = set(s.rec)

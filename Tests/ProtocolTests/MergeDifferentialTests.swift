@@ -5,7 +5,7 @@ import TomboloProtocol
 /// The executable model in Tests/MergeModel runs random scripts; the engine is fed the same change sets and has to come
 /// to the same records, stamps, positions, links, verdicts and conflict entries.
 @Suite struct MergeDifferentialTests {
-  static let scripts = 324
+  static let scripts = 330
 
   @Test("the engine comes to the model's results, merge for merge")
   func equalsModel() throws {
@@ -193,6 +193,48 @@ enum ModelForm {
     return ChangeSet(
       id: SaveID(RecordID(high: 1, low: try line.number("uid"))), number: SaveNumber(try line.number("no")),
       stamp: stamp, schemaVersion: SchemaVersion(1, 0, 0), base: FeedPosition(try line.number("cur")),
-      changes: try line.list("ops").map { try change(JSONLine($0), stamp: stamp) })
+      changes: try line.list("ops").map { try change(JSONLine($0), stamp: stamp) },
+      origin: (line.object["orig"] as? [NSNumber]).map { parts in
+        ChangeSet.Origin(
+          replica: ReplicaID(parts[0].uint64Value), number: SaveNumber(parts[1].uint64Value),
+          epoch: Epoch(parts[2].uint64Value))
+      })
+  }
+
+  /// What a replica uploads.
+  static func items(_ line: JSONLine) throws -> [FeedItem] {
+    var items: [FeedItem] = []
+    for (name, any) in try JSONLine(line.object["rows"]).object {
+      let row = try JSONLine(any)
+      let fields = try JSONLine(row.object["f"]).object.map { field, any -> FieldState in
+        let parts = try #require(any as? [Any])
+        return FieldState(
+          name: field, value: try value(parts[0], isReference: isReference(field)), stamp: try stamp(parts[1]))
+      }
+      items.append(
+        .record(
+          RecordState(
+            entity: try row.text("t"), id: id(name), incarnation: try stamp(row.object["inc"]), fields: fields,
+            isWhole: true)))
+    }
+    for any in try line.list("dead") {
+      let dead = try JSONLine(any)
+      let death = try stamp(dead.object["dst"])
+      items.append(
+        .tombstone(
+          Tombstone(
+            entity: try dead.text("t"), id: id(try dead.text("id")), incarnation: try stamp(dead.object["inc"]),
+            survivor: (dead.object["alias"] as? String).map { .init(id: id($0), incarnation: death) },
+            causes: try dead.list("causes").map(cause), stamp: death)))
+    }
+    for any in try line.list("pairs") {
+      let parts = try #require(any as? [Any])
+      items.append(
+        .link(
+          LinkState(
+            link: LinkKey(relationship: "P.tags", source: try id(parts[0]), target: try id(parts[1])),
+            isPresent: try #require(parts[2] as? NSNumber).boolValue, stamp: try stamp(parts[3]))))
+    }
+    return items
   }
 }

@@ -193,6 +193,14 @@ enum SampleMessages {
   static let knownRequest = KnownRequest(introduction: introduction, saves: [save(1), save(2)])
   static let knownResponse = KnownResponse(saves: [.init(save: save(2), stamp: stamp(4))])
 
+  static let reuploadRequest = ReuploadRequest(
+    introduction: introduction, session: record(30), part: 3, cursor: cursor, answered: SaveNumber(5),
+    items: Array(items.dropLast(2)), vector: [ada: SaveNumber(7), bob: SaveNumber(3)], isLast: true)
+  static let shortReuploadRequest = ReuploadRequest(
+    introduction: shortIntroduction, session: record(31), part: 0, cursor: nil, answered: .none, items: [], vector: [:],
+    isLast: false)
+  static let reuploadResponse = ReuploadResponse(epoch: Epoch(9), parts: 4, isComplete: true, serverTime: time)
+
   /// Every sample by the name of its golden file.
   static let all: [Sample] = [
     Sample("push", push), Sample("push-fragment", fragmentPush), Sample("push-response", pushResponse),
@@ -201,7 +209,8 @@ enum SampleMessages {
     Sample("change-set-empty", emptyChangeSet), Sample("error", error), Sample("error-short", shortError),
     Sample("feed-item-record", items[0]), Sample("feed-item-tombstone", items[2]),
     Sample("feed-item-conflict", items[6]), Sample("known-request", knownRequest),
-    Sample("known-response", knownResponse),
+    Sample("known-response", knownResponse), Sample("reupload-request", reuploadRequest),
+    Sample("reupload-request-short", shortReuploadRequest), Sample("reupload-response", reuploadResponse),
   ]
 }
 

@@ -92,16 +92,28 @@ final class Replica {
   // MARK: Exchanges
 
   @discardableResult
-  func syncs(pageItems: Int? = nil) throws -> SyncReport { try #require(try exchange(pageItems: pageItems)) }
+  func syncs(pageItems: Int? = nil, _ recovery: SyncEngine.Recovery? = nil) throws -> SyncReport {
+    try #require(try exchange(pageItems: pageItems, recovery: recovery))
+  }
+
+  /// The error that ends a sync.
+  func failsToSync() throws -> TomboloError {
+    try #require(throws: TomboloError.self) { try syncs() }
+  }
 
   /// Sends what is unsent, and receives nothing.
   func pushes() throws { _ = try exchange { $0.method == "GET" } }
 
   /// Goes off in the middle: what would be sent next is not.
-  func exchange(pageItems: Int? = nil, until isOver: (TransportRequest) -> Bool = { _ in false }) throws -> SyncReport?
-  {
+  func exchange(
+    pageItems: Int? = nil, recovery: SyncEngine.Recovery? = nil, until isOver: (TransportRequest) -> Bool = { _ in false }
+  ) throws -> SyncReport? {
     var options = SyncEngine.Options()
-    if let pageItems { options.limits.pageItemsMax = pageItems }
+    options.recovery = recovery
+    if let pageItems {
+      options.limits.pageItemsMax = pageItems
+      options.limits.recordsMax = pageItems
+    }
     var engine = try SyncEngine(store: store, token: world.token, randomness: randomness, options: options)
     var instruction = try engine.handle(.start)
     for _ in 0..<10_000 {

@@ -14,11 +14,12 @@ final class World {
 
   let time = VirtualTime(milliseconds: 1_796_000_000_000)
   let document: SchemaDocument
-  let token: String
+  private(set) var token: String
   private(set) var service: Service
   private let number: UInt64
   private let disk: MemoryFileSystem
   private let serverClock: SkewedClock
+  private let randomness: SeededRandomness
   private var limits: ServiceLimits
   private(set) var replicas: [Replica] = []
   /// What the replicas sent, in order.
@@ -32,7 +33,8 @@ final class World {
     number = Self.count.add(1, ordering: .relaxed).newValue
     self.document = try document ?? House.document()
     self.limits = limits
-    let (time, randomness) = (time, SeededRandomness(SeededGenerator(seed: number)))
+    let time = time
+    randomness = SeededRandomness(SeededGenerator(seed: number))
     serverClock = SkewedClock(time, skewMilliseconds: 0)
     disk = try Self.disk("scenario-\(number)", time, randomness)
     service = try Service(
@@ -66,6 +68,32 @@ final class World {
         milliseconds: { time.milliseconds }, random: { randomness.next() },
         sleep: { time.advance(byMicroseconds: $0) }))
   }
+
+  // MARK: The server's fate
+
+  /// A copy of the server's files, as a backup has them.
+  func backup() -> [String: [UInt8]] {
+    service.close()
+    return disk.image()
+  }
+
+  /// The server goes on with an older copy of its files, an empty one for a server that was wiped.
+  ///
+  /// - Parameter isTold: whether the operator says so.
+  func restores(_ image: [String: [UInt8]], isTold: Bool = true) throws {
+    disk.restore(image)
+    service = try Service(
+      directory: "server",
+      options: ServiceOptions(clock: serverClock, randomness: randomness, limits: limits, vfs: disk.name))
+    if image.isEmpty {
+      token = try service.createToken(store: "house", role: .owner)
+    } else if isTold {
+      try service.beginEpoch(store: "house")
+    }
+  }
+
+  /// The machine that takes the server's place has a clock that is behind.
+  func serverGoesBack(milliseconds: Int64) { serverClock.setSkew(milliseconds: -milliseconds) }
 
   func passes(milliseconds: UInt64 = 1_000) { time.advance(toMilliseconds: time.milliseconds + milliseconds) }
 

@@ -14,6 +14,12 @@ package protocol ReplicaStoring: Sendable {
   func take(_ page: Page) throws -> PullOutcome
   func beginSnapshot() throws
   func takeNewReplicaID(known: [SaveID: Stamp]) throws
+  func isReuploading() throws -> Bool
+  func beginReupload() throws
+  func cancelReupload() throws
+  func reuploadPart(itemsMax: Int, bytesMax: Int) throws -> ReuploadPart?
+  func take(_ response: ReuploadResponse, to part: ReuploadPart) throws -> Bool
+  func beginReset() throws
   func takenNumbers(from first: SaveNumber, upTo end: SaveNumber) throws -> [ChangeSet]
 }
 

@@ -1,3 +1,4 @@
+import Tombolo
 package import TomboloProtocol
 
 /// Builds the requests of one replica to one server's store.
@@ -38,6 +39,13 @@ package struct RequestMaker: Sendable {
     request(
       "POST", "/changes/known", headers: introduction.headers,
       body: KnownRequest(introduction: introduction, saves: saves).encoded(as: .cbor))
+  }
+
+  func reupload(_ part: ReuploadPart, from introduction: Introduction) -> TransportRequest {
+    let request = ReuploadRequest(
+      introduction: introduction, session: part.session, part: part.part, cursor: part.cursor, answered: part.answered,
+      items: part.items, vector: part.vector, isLast: part.isLast)
+    return self.request("POST", "/reupload", body: request.encoded(as: .cbor))
   }
 
   /// - Parameter former: the ids that the replica had before: entries that are addressed to them are wanted as well.

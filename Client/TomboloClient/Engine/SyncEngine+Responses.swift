@@ -10,7 +10,7 @@ extension SyncEngine {
       case .register:
         isRegistered = true
         succeed()
-        return try take(.push)
+        return try take(store.isReuploading() ? .reupload : .push)
       case .createStore:
         hasCreatedStore = true
         succeed()
@@ -27,6 +27,8 @@ extension SyncEngine {
           known: Dictionary(known.saves.map { ($0.save, $0.stamp) }, uniquingKeysWith: { first, _ in first }))
         succeed()
         return try take(.push)
+      case .reupload:
+        return try takeReupload(try ReuploadResponse(decoding: response.body, as: try format(of: response)))
       case .pull:
         return try takePage(try Page(decoding: response.body, as: try format(of: response)))
       }
@@ -74,6 +76,8 @@ extension SyncEngine {
     switch error.code {
     case .unknownStore:
       guard !hasCreatedStore else { throw error }
+      // The store that this replica spoke with is gone: nobody has said yet that it may be made again.
+      guard try state().epoch == nil || store.isReuploading() else { throw SyncFailure.epochChanged }
       return try take(.createStore)
     case .unknownSchema:
       guard !isRegistered else { throw error }
@@ -81,6 +85,9 @@ extension SyncEngine {
     case .requestTooLarge, .recordTooLarge:
       switch step {
       case .push, .fragment: return try shrink(because: error)
+      case .reupload where limits.recordsMax > 1:
+        limits.halveBatch(sent: bytesInFlight)
+        return try take(.reupload)
       default: throw error
       }
     case .cursorExpired:
@@ -90,6 +97,9 @@ extension SyncEngine {
       return try take(.pull)
     case .copiedReplica:
       return try changeIdentity()
+    case .reuploadNeedless:
+      try store.cancelReupload()
+      throw error
     case .otherEpoch:
       throw SyncFailure.epochChanged
     case .unauthorized:
@@ -114,7 +124,7 @@ extension SyncEngine {
     case .register where !isRegistered:
       // A reader may not register, and need not: the pull says whether its version is known.
       isRegistered = true
-      return try take(.push)
+      return try take(store.isReuploading() ? .reupload : .push)
     case .push, .fragment, .fillGap, .askKnown:
       // What others wrote is still worth having.
       refusal = SyncFailure.mayNotPush(error)

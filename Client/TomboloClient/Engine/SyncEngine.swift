@@ -20,7 +20,17 @@ package struct SyncEngine: Sendable {
     package var roundsMax = 8
     /// Pushes in a row that settle nothing.
     package var idlePushesMax = 4
+    /// How to go on with a server that is another one than before; nil stops there.
+    package var recovery: Recovery?
     package init() {}
+  }
+
+  /// What somebody decided for a server that was restored, replaced or wiped.
+  package enum Recovery: Hashable, Sendable {
+    /// Gives the server what this replica has.
+    case reupload
+    /// Takes what the server has; what is unsent is kept and sent.
+    case reset
   }
 
   enum Step: Hashable, Sendable {
@@ -31,6 +41,8 @@ package struct SyncEngine: Sendable {
     /// Numbers of saves that were parked here before the server saw them.
     case fillGap([ParkedNumber])
     case askKnown([SaveID])
+    /// One part after another of what the replica has of an earlier epoch.
+    case reupload
     case pull
   }
 
@@ -57,6 +69,7 @@ package struct SyncEngine: Sendable {
   /// The encoded bytes of the request that is on its way.
   var bytesInFlight = 0
   var changeSetsInFlight: [ChangeSet] = []
+  var partInFlight: ReuploadPart?
   /// The encoding of the change set that goes in pieces.
   var fragmentBytes: [UInt8] = []
   var rounds = 0
@@ -91,8 +104,9 @@ package struct SyncEngine: Sendable {
     switch event {
     case .start:
       try store.cancelOut()
+      try recover()
       // A replica that never spoke with the server registers first: the refusal of a schema comes before any data.
-      return try take(try state().epoch == nil ? .register : .push)
+      return try take(try state().epoch == nil || store.isReuploading() ? .register : .push)
     case .timer:
       guard !isInFlight else { return .wait(milliseconds: 0) }
       return try send()
@@ -150,6 +164,10 @@ package struct SyncEngine: Sendable {
       request = try fillRequest(parked)
     case .askKnown(let saves):
       request = requests.known(saves, from: try introduction())
+    case .reupload:
+      progress.phase = .pushing
+      guard let upload = try reuploadRequest() else { return try take(.push) }
+      request = upload
     case .pull:
       progress.phase = .pulling
       request = try pullRequest()

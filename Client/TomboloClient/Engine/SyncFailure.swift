@@ -61,15 +61,9 @@ package enum SyncFailure {
       .otherEpoch,
       "The server's store is not the one that this replica last spoke with: it was restored, replaced or wiped.",
       remedy:
-        "Nothing was sent or changed. Decide what is right: 'tombolo sync STORE --reupload' gives the server what this "
-        + "replica has; a fresh 'tombolo clone' takes what the server has.")
-  }
-
-  static var lostSaves: TomboloError {
-    TomboloError(
-      .saveGap, "The server waits for saves of this replica that it had answered before: it lost some of its data.",
-      remedy:
-        "Restore the server from a newer backup, or let it start a new epoch and run 'tombolo sync STORE --reupload'.")
+        "Nothing was sent or changed. Decide what is right: 'tombolo sync STORE --reupload' (Synchronizer.reupload()) "
+        + "gives the server what this replica has; 'tombolo sync STORE --reset' (Synchronizer.reset()) takes what the "
+        + "server has. Both keep what is unsent, and send it.")
   }
 
   static var unauthorized: TomboloError {

@@ -18,6 +18,8 @@ public struct SyncReport: Hashable, Sendable {
   public var parked = 0
   /// Records and links that pulled pages named.
   public var pulled = 0
+  /// Records, deletions and links that were given to a server that was restored.
+  public var uploaded = 0
   /// Records that changed in this replica.
   public var applied = 0
   /// Writes that were made here, or before, and that were reported as not standing.

@@ -37,7 +37,7 @@ extension SyncState {
     }
   }
 
-  init(_ error: TomboloError) {
+  package init(_ error: TomboloError) {
     switch error.code {
     case .serverUnreachable, .serverTimeout: self = .offline
     case .cancelled: self = .idle

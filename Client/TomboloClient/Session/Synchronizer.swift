@@ -111,9 +111,37 @@ public final class Synchronizer: Observable, Sendable {
     }
   }
 
-  private func syncNow(waitSeconds: Int, isCancelled: () -> Bool = { false }) throws -> SyncReport {
+  /// Gives a server that was restored, replaced or wiped what this replica has, then syncs: the way on after `other_epoch`
+  /// where the server has less than its replicas.
+  ///
+  /// Everybody's records, deletions and links are uploaded, not only this replica's; what others have uploaded or written
+  /// since is merged with them. Each replica uploads for itself. One that is stopped half way is gone on with by the next
+  /// ``sync()``.
+  ///
+  /// - Throws: a ``TomboloError``: `reupload_needless` where the server has lost nothing.
+  @discardableResult
+  public func reupload() async throws -> SyncReport { try await recover(.reupload) }
+
+  /// Takes what the server has, then syncs: the other way on after `other_epoch`. Records that the server does not have
+  /// disappear here, but for what is unsent, which is kept and sent.
+  ///
+  /// - Throws: a ``TomboloError``, as ``sync()`` does.
+  @discardableResult
+  public func reset() async throws -> SyncReport { try await recover(.reset) }
+
+  private func recover(_ recovery: SyncEngine.Recovery) async throws -> SyncReport {
+    interruptPoll()
+    return try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try self.syncNow(waitSeconds: 0, recovery: recovery) }) }
+    }
+  }
+
+  private func syncNow(
+    waitSeconds: Int, recovery: SyncEngine.Recovery? = nil, isCancelled: () -> Bool = { false }
+  ) throws -> SyncReport {
     var options = SyncEngine.Options()
     options.waitSeconds = waitSeconds
+    options.recovery = recovery
     do {
       let report = try driver.run(
         options,

@@ -60,9 +60,9 @@ package struct RemoteAddCommand: Command {
 package struct SyncCommand: Command {
   static let watch = CommandOption.flag("watch", help: "Stay in step until Ctrl-C.")
   static let reupload = CommandOption.flag(
-    "reupload", help: "Not in this version: give a restored server what this replica has.")
+    "reupload", help: "The server was restored, replaced or wiped: give it what this replica has.")
   static let reset = CommandOption.flag(
-    "reset", help: "Not in this version: take a restored server's content, keeping what is unsent.")
+    "reset", help: "The server was restored, replaced or wiped: take what it has; what is unsent is kept and sent.")
   static let token = CommandOption.text(
     "token-file", "FILE", help: "Another token than the one that was named with the remote.")
 
@@ -78,6 +78,7 @@ package struct SyncCommand: Command {
 
   let store: String
   let isWatching: Bool
+  let recovery: SyncEngine.Recovery?
   let tokenFile: String?
   let isJSON: Bool
 
@@ -86,21 +87,23 @@ package struct SyncCommand: Command {
     isWatching = try arguments.value(Self.watch)
     tokenFile = try arguments.value(Self.token)
     isJSON = try arguments.value(Shared.json)
-    for option in [Self.reupload, Self.reset] where try arguments.value(option) {
-      throw TomboloError(
-        .unsupportedFeature, "--\(option.declaration.name) is not part of this version.",
-        remedy:
-          "Clone the server's store anew, and enter there what this replica alone has ('tombolo log' lists its saves).")
+    switch (try arguments.value(Self.reupload), try arguments.value(Self.reset)) {
+    case (true, true): throw UsageError("--reupload and --reset are two ways: choose one.")
+    case (true, false): recovery = .reupload
+    case (false, true): recovery = .reset
+    case (false, false): recovery = nil
     }
   }
 
   package func run(in context: CommandContext) throws {
     let store = try context.open(store)
     let session = try SyncSession(store: store, tokenFile: tokenFile, context: context)
-    if isWatching { return try WatchSession(session, isJSON: isJSON).run() }
-    let report = try session.sync()
-    SyncSession.show(report, isJSON: isJSON, in: context.output)
-    if report.parked > 0 || report.checksum == .different { throw CommandStatus.negative }
+    if !isWatching || recovery != nil {
+      let report = try session.sync(recovery)
+      SyncSession.show(report, isJSON: isJSON, in: context.output)
+      if !isWatching, report.parked > 0 || report.checksum == .different { throw CommandStatus.negative }
+    }
+    if isWatching { try WatchSession(session, isJSON: isJSON).run() }
   }
 }
 
@@ -123,13 +126,15 @@ struct SyncSession {
     token = try TokenFile.read(file)
   }
 
-  func sync() throws -> SyncReport {
+  func sync(_ recovery: SyncEngine.Recovery? = nil) throws -> SyncReport {
     let driver = SyncDriver(
       store: store, token: token, transport: context.makeTransport(), sleeper: SemaphoreSleeper(),
       randomness: context.randomness)
     let output = context.output
     defer { output.endProgress() }
-    return try driver.run { notice in
+    var options = SyncEngine.Options()
+    options.recovery = recovery
+    return try driver.run(options) { notice in
       switch notice {
       case .progress(let progress):
         switch progress.phase {
@@ -151,9 +156,13 @@ struct SyncSession {
           ("pushed", .number(report.pushed)), ("parked", .number(report.parked)), ("pulled", .number(report.pulled)),
           ("applied", .number(report.applied)), ("conflicts", .number(report.conflicts)),
           ("checksum", .string(report.checksum.rawValue)), ("retries", .number(report.retries)),
+          ("uploaded", .number(report.uploaded)),
         ]))
     } else {
       output.line("sent \(count(report.pushed, "save")), received \(count(report.pulled, "record"))")
+    }
+    if report.uploaded > 0 {
+      output.note("gave the server \(count(report.uploaded, "record")) of what it had lost, deletions and links included")
     }
     if report.conflicts > 0 {
       output.note(

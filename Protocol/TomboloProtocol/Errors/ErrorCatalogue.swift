@@ -30,6 +30,8 @@ extension ErrorCode {
     (.schemaNotSyncable, 409),
     (.clockSkew, 409),
     (.saveGap, 409),
+    (.reuploadNeedless, 409),
+    (.syncUnderWay, 409),
     (.copiedReplica, 409),
     (.cursorExpired, 410),
     (.otherEpoch, 409),

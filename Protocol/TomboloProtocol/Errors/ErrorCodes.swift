@@ -51,6 +51,10 @@ extension ErrorCode {
   public static let clockSkew = ErrorCode(rawValue: "clock_skew")
   /// A save does not follow the last one that the server took from this replica.
   public static let saveGap = ErrorCode(rawValue: "save_gap")
+  /// A replica wants to upload what an earlier life of the store had, and the server has all of it.
+  public static let reuploadNeedless = ErrorCode(rawValue: "reupload_needless")
+  /// Another process syncs the store's file at the moment.
+  public static let syncUnderWay = ErrorCode(rawValue: "sync_under_way")
   /// Two copies of one replica's file are pushing under one identity.
   public static let copiedReplica = ErrorCode(rawValue: "copied_replica")
   /// The cursor is older than the history that the server keeps; the replica starts from a snapshot.

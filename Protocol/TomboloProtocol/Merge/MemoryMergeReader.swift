@@ -11,6 +11,7 @@ package struct MemoryMergeReader: MergeReader, Sendable {
   package var head = FeedPosition.start
   package var greatestMilliseconds: UInt64 = 0
   package var checksum = Checksum()
+  package var epochBook = EpochBook()
 
   package init() {}
 
@@ -46,6 +47,13 @@ package struct MemoryMergeReader: MergeReader, Sendable {
     greatestMilliseconds = effects.greatestMilliseconds
     guard effects.usesPosition else { return }
     head = head.next
+    apply(effects)
+    conflicts += effects.conflicts
+  }
+
+  /// Writes the records and pairs of one step of a merge.
+  mutating func apply(_ effects: MergeEffects) {
+    note(effects)
     for changed in effects.records {
       let id = changed.record.id
       records[id] = changed.record
@@ -53,7 +61,6 @@ package struct MemoryMergeReader: MergeReader, Sendable {
       for key in changed.uniqueKeys { owned[key, default: []].insert(id) }
     }
     for link in effects.links { pairs[link.key] = link }
-    conflicts += effects.conflicts
     checksum.add(effects.checksumChange.total)
   }
 }

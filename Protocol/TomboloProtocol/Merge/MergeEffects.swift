@@ -17,6 +17,11 @@ package struct MergeEffects: Hashable, Sendable {
   package var refusedWrites: [RefusedWrite]
   /// The greatest clock reading accepted so far, in milliseconds; to be kept beside the head.
   package var greatestMilliseconds: UInt64
+  /// Writes and additions of this epoch: what a re-upload may still meet. Empty unless ``MergeContext/tracksEpoch``.
+  package var epochWrites: [EpochWrite] = []
+  package var epochAdditions: [EpochAddition] = []
+  /// The old positions that counters were taken from, by record: from a re-upload alone.
+  package var counterPositions: [RecordID: FeedPosition] = [:]
   /// What the change set adds to the store's checksum, and takes away.
   package var checksumChange: ChecksumChange
 
@@ -58,6 +63,8 @@ package struct MergeContext: Sendable {
   package var greatestMilliseconds: UInt64
   /// How far a stamp may be ahead of the server's time, in milliseconds.
   package var aheadMillisecondsMax: UInt64
+  /// Whether the store is in an epoch after a restore, so that replicas may still upload what an earlier one had.
+  package var tracksEpoch = false
 
   package init(
     schema: MergeSchema, rules: MergeRules = MergeRules(), now: UInt64, greatestMilliseconds: UInt64,

@@ -11,9 +11,15 @@ package enum MergeEngine {
     context: MergeContext
   ) throws -> MergeEffects {
     if let answered = try answeredBefore(changeSet, from: replica, reader: reader, context: context) { return answered }
+    let standing = try changeSet.origin.map(reader.standing) ?? .unknownEpoch
+    if standing == .contained {
+      return try foldAgain(changeSet, from: replica, at: position, into: reader, context: context)
+    }
     let latest = max(context.now + context.aheadMillisecondsMax, context.greatestMilliseconds)
     let admission = MergeAdmission(changeSet: changeSet, schema: context.schema)
-    guard changeSet.stamp.clock.milliseconds <= latest, admission.isAboveItsBases else {
+    // What an earlier epoch took may be ahead of this server's clock; its limit held then.
+    let isInTime = changeSet.stamp.clock.milliseconds <= latest || standing == .missing
+    guard isInTime, admission.isAboveItsBases else {
       return MergeEffects(verdict: .clockSkew, greatestMilliseconds: context.greatestMilliseconds)
     }
     let session = MergeSession(
@@ -93,10 +99,38 @@ package enum MergeEngine {
     return effects
   }
 
+  /// A save of an earlier epoch that what was uploaded contains: known, and its fields and pairs, which merge by stamp,
+  /// are folded in once more. Its deltas, creates and deletes are not.
+  private static func foldAgain<Reader: MergeReader>(
+    _ changeSet: ChangeSet, from replica: ReplicaID, at position: FeedPosition, into reader: Reader,
+    context: MergeContext
+  ) throws -> MergeEffects {
+    let session = MergeSession(
+      reader: reader, schema: context.schema, rules: context.rules, position: position, replica: replica,
+      changeSet: changeSet)
+    session.unitesRejected = true
+    for change in changeSet.changes {
+      switch change {
+      case .update(let update): for write in update.writes { try session.foldAgain(write, of: update) }
+      case .link(let link): _ = try session.apply(link)
+      case .create, .delete: break
+      }
+    }
+    try session.restoreIntegrity()
+    let verdict = PushAnswer.Verdict.known(stamp: changeSet.stamp)
+    var effects = MergeEffects(
+      verdict: verdict, processed: ProcessedSave(id: changeSet.id, verdict: verdict, stamp: changeSet.stamp),
+      greatestMilliseconds: max(context.greatestMilliseconds, changeSet.stamp.clock.milliseconds))
+    effects.usesPosition = true
+    try session.collect(into: &effects)
+    return effects
+  }
+
   private static func run<Reader: MergeReader>(
     _ session: MergeSession<Reader>, context: MergeContext
   ) throws -> MergeEffects {
     let changeSet = session.changeSet
+    session.tracksEpoch = context.tracksEpoch
     var fallen: [FallenPart] = []
     for (index, change) in changeSet.changes.enumerated() {
       let index = UInt32(index)

@@ -20,6 +20,7 @@ extension MergeSession {
       record.lifePosition = position
       record.position = position
     }
+    for field in entity.fields { noteEpochWrite(id, field.name, base: nil) }
     var given: [String: Change.InitialField] = [:]
     for field in create.fields { given[field.name] = field }
     for field in entity.fields {
@@ -86,6 +87,7 @@ extension MergeSession {
         .recordDeleted, to: replica, entity: update.entity, record: update.id, field: write.name, base: base, lost: new)
       if !rules.tombstonesMerge { return false }
     }
+    noteEpochWrite(id, field.name, base: base)
     let standing = FieldMerge.fold(field.policy, of: field.type, current, new, rules: rules)
     if !(try isSame(current.value, new.value, in: field)) {
       reportLoser(of: new, base: base, over: current, standing: standing, field: field, update: update)
@@ -141,6 +143,7 @@ extension MergeSession {
       report(.recordDeleted, to: replica, entity: update.entity, record: update.id, field: addition.name, lost: lost)
       if !rules.tombstonesMerge { return false }
     }
+    noteEpochAddition(id, field.name, delta: addition.delta)
     let before = self.field(field, of: found)
     let sum = Version(
       value: CounterMerge.sum(before.value, addition.delta), stamp: max(before.stamp, changeSet.stamp))

@@ -27,6 +27,20 @@ package protocol MergeReader {
   func isRefused(_ id: RecordID) throws -> Bool
   /// The base of a write in a refused save: see ``MergeEffects/refusedWrites``.
   func refusedBase(_ write: RefusedWrite.Key) throws -> Stamp?
+  /// What is known of a save that stood in the queue of an earlier epoch.
+  func standing(of origin: ChangeSet.Origin) throws -> OriginStanding
+}
+
+/// Whether a save of an earlier epoch is contained in what survived that epoch, or was uploaded.
+package enum OriginStanding: Hashable, Sendable {
+  /// No earlier epoch of this store is called so.
+  case unknownEpoch
+  case missing
+  case contained
+}
+
+extension MergeReader {
+  package func standing(of origin: ChangeSet.Origin) throws -> OriginStanding { .unknownEpoch }
 }
 
 /// What the server remembers of a save: under (replica, number) and under the save's id.

@@ -17,6 +17,8 @@ extension MergeSession {
     effects.links = changedLinks.values.sorted { $0.key < $1.key }
     try addChecksumOfLinks(to: &effects.checksumChange)
     effects.conflicts = conflicts
+    effects.epochWrites = epochWrites
+    effects.epochAdditions = epochAdditions
   }
 
   /// The difference between what the record adds to the checksum now and what it added before.

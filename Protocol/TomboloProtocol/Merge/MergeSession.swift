@@ -11,7 +11,7 @@ final class MergeSession<Reader: MergeReader> {
   let position: FeedPosition
   /// Who sends the change set.
   let replica: ReplicaID
-  let changeSet: ChangeSet
+  var changeSet: ChangeSet
 
   private var originals: [RecordID: MergeRecord?] = [:]
   private var current: [RecordID: MergeRecord] = [:]
@@ -31,6 +31,11 @@ final class MergeSession<Reader: MergeReader> {
   var keys: [RecordID: [UniqueKey]] = [:]
   var holdersOfKey: [UniqueKey: Set<RecordID>] = [:]
   var reportedFields: Set<RefusedWrite.Key> = []
+  /// Whether a key declared `.reject` unites like any other: what is uploaded cannot be refused.
+  var unitesRejected = false
+  var tracksEpoch = false
+  private(set) var epochWrites: [EpochWrite] = []
+  private(set) var epochAdditions: [EpochAddition] = []
 
   init(
     reader: Reader, schema: MergeSchema, rules: MergeRules, position: FeedPosition, replica: ReplicaID,
@@ -118,6 +123,22 @@ final class MergeSession<Reader: MergeReader> {
   func noteHolder(_ holder: RecordID, of target: RecordID) { addedHolders[target, default: []].insert(holder) }
   func noteAlias(_ alias: RecordID, of survivor: RecordID) { addedAliases[survivor, default: []].insert(alias) }
   func noteCause(_ cause: DeleteCause, of record: RecordID) { addedCauses[cause, default: []].insert(record) }
+
+  // MARK: This epoch's writes
+
+  /// - Parameter base: the stamp of the value that the write replaced; nil where there was none.
+  func noteEpochWrite(_ record: RecordID, _ field: String, base: Stamp?) {
+    if tracksEpoch { epochWrites.append(EpochWrite(record: record, field: field, base: base?.written)) }
+  }
+
+  func noteEpochAddition(_ record: RecordID, _ field: String, delta: Int64) {
+    guard tracksEpoch else { return }
+    let place = changeSet.origin
+    epochAdditions.append(
+      EpochAddition(
+        record: record, field: field, replica: place?.replica ?? replica, number: place?.number ?? changeSet.number,
+        epoch: place?.epoch, delta: delta))
+  }
 
   // MARK: Aliases and references
 

@@ -15,7 +15,7 @@ extension MergeSession {
         marks.openKeys.remove(key)
         continue
       }
-      if let rule = try constraint(of: key, in: group[0]), rule.onConflict == .reject {
+      if let rule = try constraint(of: key, in: group[0]), rule.onConflict == .reject, !unitesRejected {
         throw UniqueRejection(key: rule.name)
       }
       group.sort { ($0.incarnation, $0.id) < ($1.incarnation, $1.id) }
@@ -96,6 +96,8 @@ extension MergeSession {
 
   private func unite(_ field: MergeSchema.Field, of twin: MergeRecord, into survivor: MergeRecord) throws {
     let (own, other) = (self.field(field, of: survivor), self.field(field, of: twin))
+    noteEpochWrite(survivor.id, field.name, base: own.stamp)
+    noteEpochWrite(survivor.id, field.name, base: other.stamp)
     let x = Version(value: try resolved(own.value, in: field), stamp: own.stamp)
     let y = Version(value: try resolved(other.value, in: field), stamp: other.stamp)
     var standing: Version

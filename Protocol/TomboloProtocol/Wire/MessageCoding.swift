@@ -134,11 +134,7 @@ extension Page: WireMessage {
     writer.body.array(count: answers.count)
     for answer in answers { writer.answer(answer) }
     writer.field(FieldKey.vector)
-    writer.body.array(count: 2 * vector.count)
-    for (replica, number) in vector.sorted(by: { $0.key < $1.key }) {
-      writer.replica(replica)
-      writer.body.unsigned(number.rawValue)
-    }
+    writer.vector(vector)
     if let checksum {
       writer.field(FieldKey.checksum)
       writer.body.bytes(RecordID(high: checksum.high, low: checksum.low).bytes)
@@ -205,6 +201,14 @@ extension MessageWriter {
     if let epoch = introduction.epoch {
       body.unsigned(IntroductionKey.epoch)
       body.unsigned(epoch.rawValue)
+    }
+  }
+
+  mutating func vector(_ vector: [ReplicaID: SaveNumber]) {
+    body.array(count: 2 * vector.count)
+    for (replica, number) in vector.sorted(by: { $0.key < $1.key }) {
+      self.replica(replica)
+      body.unsigned(number.rawValue)
     }
   }
 
@@ -302,7 +306,7 @@ extension MessageReader {
     return parts
   }
 
-  fileprivate mutating func vector() throws -> [ReplicaID: SaveNumber] {
+  mutating func vector() throws -> [ReplicaID: SaveNumber] {
     let count = try cbor.array()
     guard count.isMultiple(of: 2) else { throw cbor.malformed("half an entry of the vector") }
     var vector: [ReplicaID: SaveNumber] = [:]

@@ -38,6 +38,8 @@ package enum MessageKind: UInt64, Hashable, Sendable, CaseIterable {
   case feedItem = 6
   case knownRequest = 7
   case knownResponse = 8
+  case reuploadRequest = 11
+  case reuploadResponse = 12
 
   package var name: String {
     switch self {
@@ -49,6 +51,8 @@ package enum MessageKind: UInt64, Hashable, Sendable, CaseIterable {
     case .feedItem: "feed_item"
     case .knownRequest: "known_request"
     case .knownResponse: "known_response"
+    case .reuploadRequest: "reupload_request"
+    case .reuploadResponse: "reupload_response"
     }
   }
 }

@@ -14,10 +14,7 @@ extension StoreFile {
   }
 
   private func take(_ changeSet: ChangeSet, from replica: ReplicaID, schema: MergeSchema) throws -> PushAnswer {
-    let context = MergeContext(
-      schema: schema, rules: options.mergeRules, now: advanceNow(),
-      greatestMilliseconds: state.greatestMilliseconds,
-      aheadMillisecondsMax: options.limits.clockAheadMillisecondsMax)
+    let context = mergeContext(schema)
     var changeSet = changeSet
     var fault: TomboloError?
     do {
@@ -34,6 +31,15 @@ extension StoreFile {
       return effects.verdict
     }
     return PushAnswer(save: changeSet.id, number: changeSet.number, verdict: verdict)
+  }
+
+  func mergeContext(_ schema: MergeSchema) -> MergeContext {
+    var context = MergeContext(
+      schema: schema, rules: options.mergeRules, now: advanceNow(),
+      greatestMilliseconds: state.greatestMilliseconds,
+      aheadMillisecondsMax: options.limits.clockAheadMillisecondsMax)
+    context.tracksEpoch = formerEpochs.contains(where: \.isOpen)
+    return context
   }
 
   /// A refusal for what the merge does not look at. Nil for a save that is no new one: the merge has its answer.

@@ -6,10 +6,7 @@ extension StoreFile {
   func write(_ effects: MergeEffects, of changeSet: ChangeSet, from replica: ReplicaID) throws {
     if effects.usesPosition {
       try advancePosition()
-      for changed in effects.records { try write(changed) }
-      for link in effects.links { try write(link) }
-      for conflict in effects.conflicts { try write(conflict) }
-      state.checksum.add(effects.checksumChange.total)
+      try write(effects)
     }
     for id in effects.refusedRecords { try writeRefused(id) }
     for refused in effects.refusedWrites { try write(refused) }
@@ -17,6 +14,15 @@ extension StoreFile {
     if let processed = effects.processed {
       try write(processed, number: changeSet.number, of: replica, for: changeSet.id)
     }
+  }
+
+  /// Writes what changed, at the feed's present end.
+  func write(_ effects: MergeEffects) throws {
+    for changed in effects.records { try write(changed) }
+    for link in effects.links { try write(link) }
+    for conflict in effects.conflicts { try write(conflict) }
+    state.checksum.add(effects.checksumChange.total)
+    try noteEpoch(effects)
   }
 
   private func write(_ changed: MergeEffects.ChangedRecord) throws {

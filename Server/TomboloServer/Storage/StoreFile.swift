@@ -15,6 +15,8 @@ final class StoreFile {
   var registry: SchemaRegistry
   /// Replicas that spoke since the last commit.
   var notes: [ReplicaID: ReplicaNote] = [:]
+  /// The lives that the store had before a restore, the last one last.
+  var formerEpochs: [FormerEpoch]
 
   private static let formatVersion: Int64 = 1
 
@@ -26,7 +28,7 @@ final class StoreFile {
     let connection = connection
     state = try connection.immediate {
       try Self.checkFormat(connection)
-      try connection.execute(StoreState.tables + SchemaRegistry.tables + Self.tables)
+      try connection.execute(StoreState.tables + SchemaRegistry.tables + FormerEpoch.tables + Self.tables)
       if let state = try StoreState.load(from: connection) { return state }
       let state = StoreState(
         epoch: Epoch(options.randomness.next()), position: .start, commit: 0, greatestMilliseconds: 0,
@@ -35,6 +37,7 @@ final class StoreFile {
       return state
     }
     registry = try SchemaRegistry.load(from: connection)
+    formerEpochs = try FormerEpoch.load(from: connection)
   }
 
   private static let tables = """
@@ -95,24 +98,24 @@ final class StoreFile {
 
   /// Runs `body` durably: in a transaction of its own, or in a savepoint of the group's. What fails leaves no trace.
   func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-    let before = (state, registry)
+    let before = (state, registry, formerEpochs)
     do {
       guard !connection.isInTransaction else { return try connection.savepoint(body) }
       return try commit(body, since: before.0)
     } catch {
-      (state, registry) = before
+      (state, registry, formerEpochs) = before
       throw error
     }
   }
 
   /// One commit around several ``transaction(_:)`` calls: durable for all of them, or for none.
   func grouped<Result>(_ body: () throws -> Result) throws -> Result {
-    let before = (state, registry)
+    let before = (state, registry, formerEpochs)
     do {
       return try commit(body, since: before.0)
     } catch {
       // The group may have ended half way (a full disk): what the file says is what counts.
-      (state, registry) = before
+      (state, registry, formerEpochs) = before
       if let stored = try StoreState.load(from: connection) { state = stored }
       registry = try SchemaRegistry.load(from: connection)
       throw error

@@ -67,6 +67,16 @@ final class FaultyReplica: ReplicaStoring {
 
   func beginSnapshot() throws { try store.beginSnapshot() }
   func takeNewReplicaID(known: [SaveID: Stamp]) throws { try store.takeNewReplicaID(known: known) }
+  func isReuploading() throws -> Bool { try store.isReuploading() }
+  func beginReupload() throws { try store.beginReupload() }
+  func cancelReupload() throws { try store.cancelReupload() }
+  func reuploadPart(itemsMax: Int, bytesMax: Int) throws -> ReuploadPart? {
+    try store.reuploadPart(itemsMax: itemsMax, bytesMax: bytesMax)
+  }
+  func take(_ response: ReuploadResponse, to part: ReuploadPart) throws -> Bool {
+    try store.take(response, to: part)
+  }
+  func beginReset() throws { try store.beginReset() }
   func cancelOut() throws { try store.cancelOut() }
   func takenNumbers(from first: SaveNumber, upTo end: SaveNumber) throws -> [ChangeSet] {
     try store.takenNumbers(from: first, upTo: end)

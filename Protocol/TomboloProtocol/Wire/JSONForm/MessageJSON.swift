@@ -49,7 +49,7 @@ extension Page {
     var members: [(String, JSONValue)] = [
       ("cursor", .string(cursor.text)), ("items", .list(items, \.json)), ("hasMore", .bool(hasMore)),
       ("processed", .unsigned(processed.rawValue)), ("answers", .list(answers, \.json)),
-      ("vector", .object(JSONObject(vector.map { ($0.key.description, .unsigned($0.value.rawValue)) }))),
+      ("vector", .vector(vector)),
       ("serverTime", .unsigned(serverTime)),
     ]
     if let checksum {
@@ -61,20 +61,7 @@ extension Page {
   }
 
   package init(jsonBody fields: JSONFields) throws {
-    var vector: [ReplicaID: SaveNumber] = [:]
-    if let entries = try fields.optionalFields("vector") {
-      for member in entries.object.members {
-        guard let replica = JSONFields.hexadecimal(member.key) else {
-          throw fields.malformed("vector", "has a key that is no replica")
-        }
-        // The same digits in capitals are the same replica.
-        let number = try JSONFields.unsigned(
-          member.value, orThrow: fields.malformed("vector", "has no number somewhere"))
-        guard vector.updateValue(SaveNumber(number), forKey: ReplicaID(replica)) == nil else {
-          throw fields.malformed("vector", "has a replica twice")
-        }
-      }
-    }
+    let vector = try fields.vector("vector")
     var checksum: Checksum?
     if let text = try fields.optionalText("checksum") {
       guard let high = JSONFields.hexadecimal(String(text.prefix(16))),
@@ -89,6 +76,31 @@ extension Page {
       vector: vector, checksum: checksum, serverTime: try fields.unsigned("serverTime"),
       recordBytesMax: fields.isAbsent("recordBytesMax")
         ? nil : Int(clamping: try fields.unsigned("recordBytesMax")))
+  }
+}
+
+extension JSONValue {
+  static func vector(_ vector: [ReplicaID: SaveNumber]) -> JSONValue {
+    .object(JSONObject(vector.map { ($0.key.description, .unsigned($0.value.rawValue)) }))
+  }
+}
+
+extension JSONFields {
+  /// Replicas with their numbers; nothing where the member is absent.
+  func vector(_ name: String) throws -> [ReplicaID: SaveNumber] {
+    var vector: [ReplicaID: SaveNumber] = [:]
+    guard let entries = try optionalFields(name) else { return vector }
+    for member in entries.object.members {
+      guard let replica = Self.hexadecimal(member.key) else {
+        throw malformed(name, "has a key that is no replica")
+      }
+      // The same digits in capitals are the same replica.
+      let number = try Self.unsigned(member.value, orThrow: malformed(name, "has no number somewhere"))
+      guard vector.updateValue(SaveNumber(number), forKey: ReplicaID(replica)) == nil else {
+        throw malformed(name, "has a replica twice")
+      }
+    }
+    return vector
   }
 }
 

@@ -121,6 +121,11 @@ struct Aside {
     return states
   }
 
+  /// The fields of one record that its entity does not have.
+  func fields(of id: RecordID) throws -> [FieldState] {
+    try states(of: id).filter { $0.key != Self.confirmed }.sorted { $0.key < $1.key }.flatMap(\.value.fields)
+  }
+
   func holdsWhole(_ id: RecordID) throws -> Bool { try states(of: id)[Self.whole] != nil }
 
   /// Forgets fields of a record, and its whole state.

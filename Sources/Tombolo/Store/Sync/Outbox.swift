@@ -84,7 +84,8 @@ struct Outbox {
   func changeSet(_ save: PendingSave, number: Int64) throws -> ChangeSet {
     ChangeSet(
       id: save.id, number: SaveNumber(UInt64(max(0, number))), stamp: save.stamp, author: save.author,
-      schemaVersion: save.schemaVersion, base: save.base, changes: PendingQueue.sent(save).map(Self.change))
+      schemaVersion: save.schemaVersion, base: save.base, changes: PendingQueue.sent(save).map(Self.change),
+      origin: save.origin)
   }
 
   static func change(_ change: PendingChange) -> Change {

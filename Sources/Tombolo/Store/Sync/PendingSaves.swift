@@ -20,6 +20,8 @@ final class PendingSave {
   let schemaVersion: SchemaVersion
   let base: FeedPosition
   let isAttempted: Bool
+  /// Where it stood in the queue of an earlier epoch.
+  var origin: ChangeSet.Origin?
   /// The place among the pending saves that it is laid at: its number, but when saves are numbered anew.
   var order: Int64
   var state: SaveState
@@ -43,12 +45,13 @@ final class PendingSave {
     base = FeedPosition(UInt64(max(0, row.int64(6))))
     self.state = state
     isAttempted = row.int64(8) != 0
+    origin = try Self.origin(row.isNull(10) ? [] : row.bytes(10))
     before = try SaveVerdict.decode(row.isNull(9) ? nil : row.bytes(9))
     now = before
     isDependent = before.isHidden
   }
 
-  static let columns = "number, id, replica, clock, author, schema_version, base, state, attempted, verdict"
+  static let columns = "number, id, replica, clock, author, schema_version, base, state, attempted, verdict, origin"
 }
 
 /// One change of such a save.

@@ -25,6 +25,10 @@ enum RemoteKey: String {
   case recordBytes = "record_bytes"
   /// The ids that this replica had before: eight bytes each.
   case formerReplicas = "former_replicas"
+  /// The processed numbers of all replicas at the last complete pull: eight bytes of replica, eight of number each.
+  case vector
+  /// How far a re-upload has come.
+  case reupload
 }
 
 /// What the replica knows about its server, read and written inside the caller's transaction.
@@ -114,6 +118,25 @@ struct RemoteBook {
     let limit = page.recordBytesMax ?? RecordSize.usualBytesMax
     if limit == (try recordBytesMax) { return }
     try set(.recordBytes, to: page.recordBytesMax.map { .integer(Int64(clamping: $0)) } ?? .null)
+  }
+
+  var vector: [ReplicaID: SaveNumber] {
+    get throws {
+      guard case .blob(let bytes) = try value(.vector) else { return [:] }
+      var vector: [ReplicaID: SaveNumber] = [:]
+      for start in stride(from: 0, to: bytes.count - 15, by: 16) {
+        guard let replica = ReplicaID(bytes: Array(bytes[start..<start + 8])),
+          let number = ReplicaID(bytes: Array(bytes[start + 8..<start + 16]))
+        else { continue }
+        vector[replica] = SaveNumber(number.rawValue)
+      }
+      return vector
+    }
+  }
+
+  func set(_ vector: [ReplicaID: SaveNumber]) throws {
+    let bytes = vector.sorted { $0.key < $1.key }.flatMap { $0.key.bytes + ReplicaID($0.value.rawValue).bytes }
+    try set(.vector, to: .blob(bytes))
   }
 
   var formerReplicas: [ReplicaID] {

@@ -94,6 +94,13 @@ extension ReplicaTransaction {
     return pair
   }
 
+  /// A pair as complete pulls brought it; nil where there never was one.
+  func confirmedLink(_ key: LinkKey) throws -> LinkState? {
+    guard let plan = plan(key) else { return nil }
+    let pair = takeBack(try stored(key, plan), key, (linkHomes[key] ?? []).inOrder(\.number))
+    return pair.stamp.isZero ? nil : LinkState(link: key, isPresent: pair.isPresent, stamp: pair.stamp)
+  }
+
   private func lay(_ chain: [PendingChange], over confirmed: Pair, _ key: LinkKey) throws -> Pair {
     var pair = confirmed
     for change in chain where change.isLaid {

@@ -6,6 +6,11 @@ extension ReplicaTransaction {
   func take(last page: Page) throws -> PullOutcome {
     if let epoch = try book.epoch, epoch != page.cursor.epoch { return .epochChanged(page.cursor.epoch) }
     guard try !isCopied(page) else { return .copied }
+    // What the server had answered is not among what it has processed: it went back to an older copy of itself.
+    let last = Int64(clamping: page.processed.rawValue) + numberOffset
+    if queue.saves.contains(where: { $0.state == .answered && $0.number > last }) {
+      return .epochChanged(page.cursor.epoch)
+    }
     let stage = PageStage(connection)
     let hadConflicts = try conflictCount()
     try stage.add(page)
@@ -21,7 +26,10 @@ extension ReplicaTransaction {
       for case .conflict(let entry) in staged.items { try keep(entry, position: page.cursor.position) }
       if isSnapshot { for item in staged.items { if let id = Self.record(of: item) { pulledRecords.insert(id) } } }
     }
-    if isSnapshot { try dropRecords(except: pulledRecords) }
+    if isSnapshot {
+      try dropRecords(except: pulledRecords)
+      try dropTombstones(except: pulledRecords)
+    }
     try relayOpen()
     try settleReferences()
     try apply(pulledLinks, isSnapshot: isSnapshot)
@@ -172,6 +180,15 @@ extension ReplicaTransaction {
       })
   }
 
+  /// Tombstones that a snapshot does not have.
+  private func dropTombstones(except pulled: Set<RecordID>) throws {
+    var gone: [RecordID] = []
+    try connection.eachRow("SELECT record FROM _tombolo_tombstone ORDER BY 1") { row in
+      if let id = row.recordID(0), !pulled.contains(id) { gone.append(id) }
+    }
+    for id in gone { try connection.run("DELETE FROM _tombolo_tombstone WHERE record = ?1") { $0.bind(id, at: 1) } }
+  }
+
   // MARK: Links and entries
 
   private func apply(_ links: [LinkKey: LinkState], isSnapshot: Bool) throws {
@@ -224,6 +241,8 @@ extension ReplicaTransaction {
     try stage.clear()
     try book.set(.cursor, to: .text(page.cursor.text))
     try book.set(.snapshot, to: .null)
+    // A page without news carries none: nothing was processed since.
+    if !page.vector.isEmpty { try book.set(page.vector) }
     try book.set(.lastPull, to: wall)
     try meta.set(.base, to: .integer(Int64(clamping: page.cursor.base.rawValue)))
   }

@@ -28,26 +28,7 @@ extension ReplicaTransaction {
     for save in unsent { names[save.stamp] = Stamp(clock: save.stamp.clock, replica: replica) }
     try rename(names)
     try meta.set(.replica, to: .blob(replica.bytes))
-    // Numbers start anew: the saves move behind every other, so that theirs are 1, 2, 3 … to the server.
-    let highest = Int64(clamping: try meta.highestSave.rawValue)
-    for (index, save) in unsent.enumerated() { save.order = highest + 1 + Int64(index) }
-    for save in queue.saves { open(save) }
-    try relayOpen()
-    try settleReferences()
-    try relayLinks([:])
-    try writeQueue()
-    for save in unsent { try renumber(save) }
-    try meta.set(.highestSave, to: .integer(highest + Int64(unsent.count)))
-    try book.set(.numberOffset, to: .integer(highest))
-  }
-
-  private func renumber(_ save: PendingSave) throws {
-    for (table, column) in [("_tombolo_change", "save"), ("_tombolo_save", "number")] {
-      try connection.run("UPDATE \(table) SET \(column) = ?2 WHERE \(column) = ?1") {
-        $0.bind(save.number, at: 1)
-        $0.bind(save.order, at: 2)
-      }
-    }
+    try moveToEnd(unsent)
   }
 
   /// Gives stamps of own saves other names: in the saves, in the bases and incarnations of every pending change, and in
