@@ -65,7 +65,8 @@ enum Route: Hashable {
     switch self {
     case .page, .health, .metrics, .capabilities: nil
     case .store(let name), .schemas(let name), .schema(let name, _), .changes(let name), .known(let name),
-      .reupload(let name), .records(let name), .checksum(let name), .replicas(let name), .tokens(let name), .token(let name, _):
+      .reupload(let name), .records(let name), .checksum(let name), .replicas(let name), .tokens(let name),
+      .token(let name, _):
       name
     }
   }

@@ -52,6 +52,11 @@ package struct ServiceLimits: Sendable, Hashable {
   package var clockAheadMillisecondsMax: UInt64 = 5 * 60 * 1_000
   /// How long tombstones are kept, and a silent replica counts as alive.
   package var historyMilliseconds: UInt64 = 90 * 24 * 3_600 * 1_000
+  /// How long the ids of saves are kept, by which one that comes again is known: longer than any backup is old.
+  package var saveHistoryMilliseconds: UInt64 = 400 * 24 * 3_600 * 1_000
+  /// Verdicts on a replica's last saves that are kept by their numbers, however old: more than it ever sends before it
+  /// pulls.
+  package var verdictsMin = 5_000
   /// Bodies below this are never compressed.
   package var compressionBytesMin = 512
 

@@ -106,7 +106,8 @@ final class Replica {
 
   /// Goes off in the middle: what would be sent next is not.
   func exchange(
-    pageItems: Int? = nil, recovery: SyncEngine.Recovery? = nil, until isOver: (TransportRequest) -> Bool = { _ in false }
+    pageItems: Int? = nil, recovery: SyncEngine.Recovery? = nil,
+    until isOver: (TransportRequest) -> Bool = { _ in false }
   ) throws -> SyncReport? {
     var options = SyncEngine.Options()
     options.recovery = recovery

@@ -1,5 +1,6 @@
 import Testing
 import TomboloProtocol
+import TomboloSQLite
 import TomboloServer
 
 @Suite("Collection of tombstones")
@@ -93,6 +94,84 @@ struct CollectionTests {
     #expect(try server.service.collectTombstones() == 1)
     let response = server.pull(walking)
     #expect(response.status == 410)
+  }
+
+  @Test(
+    "Parted pairs, entries of conflicts, ids of commits and old verdicts go by the same rule; ids of saves stay longer")
+  func forgetsHistory() throws {
+    var limits = ServiceLimits()
+    limits.verdictsMin = 1
+    let server = try ServerFixture(limits: limits)
+    var ada = TestReplica(1)
+    var bob = TestReplica(2)
+    let key = LinkKey(relationship: "Book.tags", source: record(1), target: record(2))
+    let made = ada.save([
+      .create("Book", record(1), ["title": .text("Emma")]), .create("Tag", record(2), [:]),
+      .link(.init(link: key, isPresent: true, base: .zero)),
+    ])
+    let parted = ada.save([.link(.init(link: key, isPresent: false, base: made.stamp))])
+    let renamed = ada.save([.set("Book", record(1), of: made.stamp, "title", .text("Emma II"), base: made.stamp)])
+    let lost = bob.save([.set("Book", record(1), of: made.stamp, "title", .text("Emma III"), base: made.stamp)])
+    #expect(lost.stamp < renamed.stamp)
+    _ = try server.push(ada.push([made, parted, renamed]))
+    _ = try server.push(bob.push([lost]))
+    #expect(try rows(server) == ["link": 1, "conflict": 1, "commit_id": 4, "queue": 4, "save": 4])
+    // Both pull everything; only the next request says that a page had arrived.
+    ada.cursor = try server.page(ada).cursor
+    bob.cursor = try server.page(bob).cursor
+    _ = try server.page(ada)
+    #expect(try server.service.collectTombstones() == 0)
+    #expect(try rows(server) == ["link": 1, "conflict": 1, "commit_id": 4, "queue": 2, "save": 4])
+    _ = try server.page(bob)
+    _ = try server.service.collectTombstones()
+    #expect(try rows(server) == ["link": 0, "conflict": 0, "commit_id": 1, "queue": 2, "save": 4])
+    #expect(try server.page(ada).items.isEmpty)
+    // Who begins now walks through places whose commits are forgotten.
+    var walker = TestReplica(3)
+    var seen: Set<RecordID> = []
+    for _ in 0..<4 {
+      let page = try server.page(walker, limit: 1)
+      walker.cursor = page.cursor
+      seen.formUnion(page.recordIDs)
+      if !page.hasMore { break }
+    }
+    #expect(seen == [record(1), record(2)])
+
+    // A save that comes again under another replica's id is known for more than a year.
+    var copy = TestReplica(4)
+    let again = copy.save(made.changes, id: made.id)
+    #expect(try server.push(copy.push([again])).answers.map(\.verdict) == [.known(stamp: made.stamp)])
+    server.clock.advance(milliseconds: 500 * Self.day)
+    _ = try server.service.collectTombstones()
+    #expect(try rows(server)["save"] == 3)
+  }
+
+  @Test("A cursor from before the commits that are remembered has expired, and is not taken for another history")
+  func forgottenCommit() throws {
+    var (server, ada, bob) = try prepared()
+    let early = try #require(bob.cursor)
+    bob.cursor = try server.page(bob).cursor
+    _ = try server.page(bob)
+    ada.cursor = try server.page(ada).cursor
+    _ = try server.page(ada)
+    _ = try server.service.collectTombstones()
+    bob.cursor = early
+    #expect(try server.pull(bob).error().code == .cursorExpired)
+    bob.cursor?.epoch = Epoch(1)
+    #expect(try server.pull(bob).error().code == .otherEpoch)
+  }
+
+  private func rows(_ server: ServerFixture) throws -> [String: Int64] {
+    var options = Connection.Options()
+    options.vfs = server.disk.name
+    let connection = try Connection(path: "data/stores/library.sqlite", options: options)
+    var rows: [String: Int64] = [:]
+    for table in ["link", "conflict", "commit_id", "queue", "save"] {
+      let query = try connection.cached("SELECT count(*) FROM \(table)")
+      if try query.step() { rows[table] = query.int64(0) }
+      query.reset()
+    }
+    return rows
   }
 
   /// The id of the commit at position 1, as a page that ends there tells it.

@@ -6,6 +6,8 @@ package import TomboloProtocol
 /// Every call is one transaction, and synchronous.
 package protocol ReplicaStoring: Sendable {
   var document: SchemaDocument { get }
+  /// The store's file in the system's own file system; nil for one that no other process can open.
+  var sharedPath: String? { get }
   func replicaState() throws -> ReplicaState?
   func cancelOut() throws
   func outbox(recordsMax: Int, bytesMax: Int) throws -> [ChangeSet]
@@ -25,4 +27,12 @@ package protocol ReplicaStoring: Sendable {
 
 extension Store: ReplicaStoring {
   package var document: SchemaDocument { schema.document }
+  package var sharedPath: String? {
+    guard case .file(let path) = location, options.vfs == nil else { return nil }
+    return path
+  }
+}
+
+extension ReplicaStoring {
+  package var sharedPath: String? { nil }
 }

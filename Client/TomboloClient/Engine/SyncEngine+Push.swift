@@ -120,7 +120,9 @@ extension SyncEngine {
     guard expected < first.number else { return try changeIdentity() }
     let parked = try store.takenNumbers(from: expected, upTo: first.number)
     // Saves that were parked here never reached the server; their numbers are filled, so that the queue goes on.
-    guard parked.count == Int(clamping: first.number.rawValue - expected.rawValue) else { throw SyncFailure.epochChanged }
+    guard parked.count == Int(clamping: first.number.rawValue - expected.rawValue) else {
+      throw SyncFailure.epochChanged
+    }
     guard idlePushes < options.idlePushesMax else {
       throw SyncFailure.stalled("the server asks for saves it was given")
     }

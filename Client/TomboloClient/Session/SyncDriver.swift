@@ -42,10 +42,11 @@ package final class SyncDriver: Sendable {
   /// One whole sync.
   ///
   /// - Parameter isCancelled: asked before each request, for whoever has no sync under way to interrupt yet.
-  /// - Throws: ``TomboloError``; `cancelled` after ``interrupt()``.
+  /// - Parameter waitsForLease: whether to wait while another process syncs the same file; otherwise that is an error.
+  /// - Throws: ``TomboloError``; `cancelled` after ``interrupt()``, `sync_under_way`.
   package func run(
-    _ options: SyncEngine.Options = SyncEngine.Options(), notice: (Notice) -> Void = { _ in },
-    isCancelled: () -> Bool = { false }
+    _ options: SyncEngine.Options = SyncEngine.Options(), waitsForLease: Bool = false,
+    notice: (Notice) -> Void = { _ in }, isCancelled: () -> Bool = { false }
   ) throws -> SyncReport {
     control.withLock { control in
       // What was interrupted before this sync began is over.
@@ -54,6 +55,8 @@ package final class SyncDriver: Sendable {
       control = Control(isRunning: true)
     }
     defer { control.withLock { $0.isRunning = false } }
+    let lease = try lease(waits: waitsForLease)
+    defer { withExtendedLifetime(lease) {} }
     var engine = try SyncEngine(store: store, token: token, randomness: randomness, options: options)
     var instruction = try engine.handle(.start)
     while true {
@@ -72,6 +75,22 @@ package final class SyncDriver: Sendable {
       }
     }
   }
+
+  /// Nil for a store that no other process can open.
+  private func lease(waits: Bool) throws -> SyncLease? {
+    guard let path = store.sharedPath.map(SyncLease.path) else { return nil }
+    // Ends: when the other sync does, or when this one is interrupted.
+    while true {
+      if let lease = try SyncLease.take(at: path) { return lease }
+      guard waits else { throw SyncFailure.underWay }
+      guard sleeper.sleep(milliseconds: Self.leaseMilliseconds), !control.withLock({ $0.isInterrupted }) else {
+        throw SyncFailure.stopped
+      }
+    }
+  }
+
+  /// Between two looks whether another process's sync is over.
+  private static let leaseMilliseconds: UInt64 = 200
 
   private func perform(_ request: TransportRequest) throws -> SyncEvent {
     do {

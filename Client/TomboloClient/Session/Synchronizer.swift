@@ -37,21 +37,26 @@ public final class Synchronizer: Observable, Sendable {
 
   /// Prepares to sync a container's store; nothing is sent yet.
   ///
+  /// - Parameter isSwitch: whether another server's store may take the place of the one known, though saves are unsent. The
+  ///   next sync is refused with `other_epoch` then, until ``reset()`` or ``reupload()`` says what is right.
   /// - Throws: `store_unversioned` with the way out, `history_disabled`, `remote_exists` when the store has another remote
   ///   and saves that were not sent there yet.
-  public convenience init(container: ModelContainer, remote: Remote) throws {
+  public convenience init(container: ModelContainer, remote: Remote, isSwitch: Bool = false) throws {
     try self.init(
-      store: container.store, remote: remote, transport: CurlTransport(), sleeper: SemaphoreSleeper())
+      store: container.store, remote: remote, isSwitch: isSwitch, transport: CurlTransport(),
+      sleeper: SemaphoreSleeper())
   }
 
   /// - Parameter outcome: hears how each sync ended, on the synchronizer's own queue.
   package init(
-    store: Store, remote: Remote, transport: any Transport, sleeper: any Sleeper,
+    store: Store, remote: Remote, isSwitch: Bool = false, transport: any Transport, sleeper: any Sleeper,
     outcome: @escaping @Sendable (Result<SyncReport, TomboloError>) -> Void = { _ in }
   ) throws {
     self.outcome = outcome
     guard store.isVersioned else { throw SyncFailure.unversioned(store.schema.document.name) }
-    if try store.replicaState()?.remoteURL != remote.url { try store.setRemote(remote.url, tokenFile: nil) }
+    if try store.replicaState()?.remoteURL != remote.url {
+      try store.setRemote(remote.url, tokenFile: nil, isMoved: isSwitch)
+    }
     self.store = store
     driver = SyncDriver(
       store: store, token: remote.token, transport: transport, sleeper: sleeper, randomness: store.options.randomness)

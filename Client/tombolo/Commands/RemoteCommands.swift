@@ -32,16 +32,21 @@ package struct RemoteAddCommand: Command {
   package static let declaration = CommandDeclaration(
     "remote add", summary: "Name the server that a store syncs with",
     discussion: "Nothing is sent. The token stays in its file; the store keeps only the file's path.",
-    operands: [Shared.store, url], options: [Shared.tokenFile.declaration])
+    operands: [Shared.store, url], options: [Shared.tokenFile.declaration, switches.declaration])
+
+  static let switches = CommandOption.flag(
+    "switch", help: "Another store may take the known one's place, though something is unsent.")
 
   let store: String
   let url: String
   let tokenFile: String
+  let isSwitch: Bool
 
   package init(_ arguments: ParsedArguments) throws {
     store = arguments["STORE"]
     url = arguments["URL"]
     tokenFile = try arguments.value(Shared.tokenFile)
+    isSwitch = try arguments.value(Self.switches)
   }
 
   package func run(in context: CommandContext) throws {
@@ -51,7 +56,7 @@ package struct RemoteAddCommand: Command {
     guard store.isVersioned else { throw SyncFailure.unversioned(store.schema.document.name) }
     // A server may move to another address while something is unsent; another store may not take its place.
     let known = try store.replicaState().map { try RemoteAddress($0.remoteURL) }
-    let isMoved = known?.store == address.store
+    let isMoved = isSwitch || known?.store == address.store
     try store.setRemote(address.text, tokenFile: TokenFile.absolute(tokenFile), isMoved: isMoved)
   }
 }
@@ -59,6 +64,7 @@ package struct RemoteAddCommand: Command {
 /// `tombolo sync STORE [--watch]`
 package struct SyncCommand: Command {
   static let watch = CommandOption.flag("watch", help: "Stay in step until Ctrl-C.")
+  static let wait = CommandOption.flag("wait", help: "Wait while another process syncs the same store.")
   static let reupload = CommandOption.flag(
     "reupload", help: "The server was restored, replaced or wiped: give it what this replica has.")
   static let reset = CommandOption.flag(
@@ -73,11 +79,13 @@ package struct SyncCommand: Command {
       + "server differ after all was exchanged. Writes that did not stand are no error: 'tombolo conflicts' has them.",
     operands: [Shared.store],
     options: [
-      watch.declaration, token.declaration, reupload.declaration, reset.declaration, Shared.json.declaration,
+      watch.declaration, wait.declaration, token.declaration, reupload.declaration, reset.declaration,
+      Shared.json.declaration,
     ])
 
   let store: String
   let isWatching: Bool
+  let waits: Bool
   let recovery: SyncEngine.Recovery?
   let tokenFile: String?
   let isJSON: Bool
@@ -85,6 +93,7 @@ package struct SyncCommand: Command {
   package init(_ arguments: ParsedArguments) throws {
     store = arguments["STORE"]
     isWatching = try arguments.value(Self.watch)
+    waits = try arguments.value(Self.wait)
     tokenFile = try arguments.value(Self.token)
     isJSON = try arguments.value(Shared.json)
     switch (try arguments.value(Self.reupload), try arguments.value(Self.reset)) {
@@ -99,7 +108,7 @@ package struct SyncCommand: Command {
     let store = try context.open(store)
     let session = try SyncSession(store: store, tokenFile: tokenFile, context: context)
     if !isWatching || recovery != nil {
-      let report = try session.sync(recovery)
+      let report = try session.sync(recovery, waits: waits)
       SyncSession.show(report, isJSON: isJSON, in: context.output)
       if !isWatching, report.parked > 0 || report.checksum == .different { throw CommandStatus.negative }
     }
@@ -126,7 +135,7 @@ struct SyncSession {
     token = try TokenFile.read(file)
   }
 
-  func sync(_ recovery: SyncEngine.Recovery? = nil) throws -> SyncReport {
+  func sync(_ recovery: SyncEngine.Recovery? = nil, waits: Bool = false) throws -> SyncReport {
     let driver = SyncDriver(
       store: store, token: token, transport: context.makeTransport(), sleeper: SemaphoreSleeper(),
       randomness: context.randomness)
@@ -134,7 +143,7 @@ struct SyncSession {
     defer { output.endProgress() }
     var options = SyncEngine.Options()
     options.recovery = recovery
-    return try driver.run(options) { notice in
+    return try driver.run(options, waitsForLease: waits) { notice in
       switch notice {
       case .progress(let progress):
         switch progress.phase {
@@ -162,7 +171,8 @@ struct SyncSession {
       output.line("sent \(count(report.pushed, "save")), received \(count(report.pulled, "record"))")
     }
     if report.uploaded > 0 {
-      output.note("gave the server \(count(report.uploaded, "record")) of what it had lost, deletions and links included")
+      output.note(
+        "gave the server \(count(report.uploaded, "record")) of what it had lost, deletions and links included")
     }
     if report.conflicts > 0 {
       output.note(

@@ -37,7 +37,9 @@ extension Service {
       var `protocol` = 1
       var formats = WireFormat.allCases.map(\.mediaType)
       var compression = ["zstd"]
-      var features = ["push", "pull", "long_poll", "fragments", "snapshot", "known", "records", "reupload", "checksum", "tokens"]
+      var features = [
+        "push", "pull", "long_poll", "fragments", "snapshot", "known", "records", "reupload", "checksum", "tokens",
+      ]
       var limits: Limits
     }
     let limits = options.limits

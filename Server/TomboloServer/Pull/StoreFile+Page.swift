@@ -9,14 +9,28 @@ extension StoreFile {
   /// Checks that the cursor belongs to this history and is not older than the tombstones kept.
   /// - Throws: `other_epoch`, `cursor_expired`.
   func check(_ cursor: Cursor) throws {
-    guard cursor.epoch == state.epoch, cursor.base <= cursor.position,
-      let commit = try commitID(at: cursor.position), commit == cursor.commit
-    else { throw TomboloError.epochChanged }
+    guard cursor.epoch == state.epoch, cursor.base <= cursor.position else { throw TomboloError.epochChanged }
+    switch try commitID(at: cursor.position) {
+    case cursor.commit?: break
+    case nil where try isForgotten(cursor.position):
+      // A walk through everything passes positions whose commits are forgotten; it is judged below by where it began.
+      guard cursor.base == .start else {
+        throw TomboloError.cursorExpired("the history up to its position is forgotten")
+      }
+    default: throw TomboloError.epochChanged
+    }
     // A first pull has no base to be judged by: it starts again when collection has passed where it began.
     let isFirst = cursor.base == .start
     if isFirst ? cursor.position > .start && cursor.start < state.collected : cursor.base < state.collected {
       throw TomboloError.cursorExpired("deletions up to position \(state.collected.rawValue) are forgotten")
     }
+  }
+
+  /// Whether the ids of commits at a position are forgotten: then nothing tells another history.
+  func isForgotten(_ position: FeedPosition) throws -> Bool {
+    let query = try connection.cached("SELECT min(position) FROM commit_id")
+    defer { query.reset() }
+    return try query.step() && !query.isNull(0) ? position < query.position(0) : false
   }
 
   /// One page, read in one transaction.

@@ -40,7 +40,8 @@ extension StoreFile {
     }
     guard let epoch = upload.cursor?.epoch ?? upload.introduction.epoch, epoch == state.epoch else { return }
     let isAhead = try upload.answered > highestSave(of: upload.introduction.replica)
-    let isElsewhere = try upload.cursor.map { try commitID(at: $0.position) != $0.commit } ?? false
+    let isElsewhere =
+      try upload.cursor.map { try !isForgotten($0.position) && commitID(at: $0.position) != $0.commit } ?? false
     guard isAhead || isElsewhere else { throw TomboloError.reuploadNeedless }
     options.log("store \(name): a replica knows a later history: the file was restored, a new epoch begins")
     try beginEpoch()

@@ -17,9 +17,44 @@ extension StoreFile {
         // One that pushes and has never finished a pull holds everything.
         end = min(end, replica.base ?? .start, replica.holds ?? end)
       }
-      guard end > state.collected else { return 0 }
+      try closeEpochs(endedBefore: since)
+      let before = state.collected
+      try removeHistory(upTo: end)
+      guard end > before else { return 0 }
       return try removeTombstones(upTo: end)
     }
+  }
+
+  /// Forgets what only says how the present came to be, once every living replica has pulled past it: pairs that were
+  /// parted, entries of the conflict log, ids of commits. Of the verdicts on saves, each replica's last ones are kept, and
+  /// the ids of saves as long as a backup may be old.
+  private func removeHistory(upTo end: FeedPosition) throws {
+    let parted = try connection.cached("SELECT max(position) FROM link WHERE present = 0 AND position <= ?")
+    parted.bind(end, at: 1)
+    let last = try parted.step() && !parted.isNull(0) ? parted.position(0) : nil
+    parted.reset()
+    for sql in [
+      "DELETE FROM link WHERE present = 0 AND position <= ?", "DELETE FROM conflict WHERE position <= ?",
+      "DELETE FROM commit_id WHERE position < ?",
+    ] {
+      let delete = try connection.cached(sql)
+      delete.bind(end, at: 1)
+      try delete.run()
+    }
+    if let last { state.collected = max(state.collected, last) }
+    let queue = try connection.cached(
+      """
+      DELETE FROM queue WHERE number <= (SELECT processed - ?1 FROM replica WHERE id = queue.replica)
+        OR replica NOT IN (SELECT id FROM replica)
+      """)
+    queue.bind(Int64(options.limits.verdictsMin), at: 1)
+    try queue.run()
+    let now = advanceNow()
+    let oldest = now - min(now, options.limits.saveHistoryMilliseconds)
+    let saves = try connection.cached("DELETE FROM save WHERE stamp < ? AND id NOT IN (SELECT save FROM queue)")
+    saves.bind(
+      VerdictCoding.bytes(Stamp(clock: ClockReading(milliseconds: oldest), replica: ReplicaID(0))), at: 1)
+    try saves.run()
   }
 
   private func removeTombstones(upTo end: FeedPosition) throws -> Int {

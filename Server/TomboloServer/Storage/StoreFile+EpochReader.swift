@@ -64,7 +64,11 @@ extension StoreFile: EpochReader {
       insert.bind(addition.field, at: 2)
       insert.bind(Int64(bitPattern: addition.replica.rawValue), at: 3)
       insert.bind(Int64(bitPattern: addition.number.rawValue), at: 4)
-      if let epoch = addition.epoch { insert.bind(Int64(bitPattern: epoch.rawValue), at: 5) } else { insert.bindNull(at: 5) }
+      if let epoch = addition.epoch {
+        insert.bind(Int64(bitPattern: epoch.rawValue), at: 5)
+      } else {
+        insert.bindNull(at: 5)
+      }
       insert.bind(addition.delta, at: 6)
       try insert.run()
     }

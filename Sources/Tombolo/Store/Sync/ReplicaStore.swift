@@ -61,7 +61,9 @@ extension Store {
     guard existing != url, hasUnsent else { return }
     throw TomboloError(
       .remoteExists, "The store syncs with \(existing), and some of its saves were not sent there yet.",
-      remedy: "Sync once more, then change the remote.")
+      remedy:
+        "Sync once more, then change the remote; or say that another store is meant ('tombolo remote add --switch', "
+        + "Synchronizer(isSwitch:)): the next sync then asks for --reset or --reupload.")
   }
 
   /// The saves that no answer has settled, in order, whole, with the values that each wrote; at least one if there is any.
