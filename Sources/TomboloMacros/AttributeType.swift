@@ -8,6 +8,8 @@ struct AttributeType {
   let isOptional: Bool
   /// A scalar, or a collection of scalars, that cannot be a model: its storage needs no state beside it.
   let isPlain: Bool
+  /// An array, or an optional one.
+  let isArray: Bool
   let isUUID: Bool
   let isDate: Bool
 
@@ -30,6 +32,7 @@ struct AttributeType {
     text = type.trimmedDescription
     self.isOptional = isOptional
     isPlain = Self.isPlain(wrapped)
+    isArray = wrapped.is(ArrayTypeSyntax.self) || wrapped.as(IdentifierTypeSyntax.self)?.name.text == "Array"
     let name = Self.scalarName(wrapped)
     isUUID = name == "UUID"
     isDate = name == "Date"

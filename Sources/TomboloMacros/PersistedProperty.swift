@@ -43,6 +43,9 @@ struct PersistedProperty {
   /// Storage that holds nothing before it was resolved, made, or assigned: all but plain values.
   var hasOptionalSlot: Bool { !type.isPlain || isMadeLate }
 
+  /// May be a to-many, and gets an accessor that changes it in place; what observes it wants to see whole values.
+  var isChangedInPlace: Bool { type.isArray && !type.isPlain && willSet == nil && didSet == nil }
+
   /// The type that the storage is declared with.
   var storageType: String {
     guard hasOptionalSlot else { return type.text }

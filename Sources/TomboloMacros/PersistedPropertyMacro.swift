@@ -47,6 +47,7 @@ extension PersistedPropertyMacro: AccessorMacro {
     }
     accessors.append("get {\n\(raw: getterBody(site))\n}")
     accessors.append("set {\n\(raw: setterBody(site))\n}")
+    if site.property.isChangedInPlace { accessors.append("_modify {\n\(raw: modifyBody(site))\n}") }
     return accessors
   }
 
@@ -69,6 +70,14 @@ extension PersistedPropertyMacro: AccessorMacro {
     return property.type.isOptional
       ? "\(load)\nreturn \(storage)"
       : "\(load)\nreturn _$resolved(\(storage), \"\(site.className).\(property.name)\")"
+  }
+
+  private static func modifyBody(_ site: Site) -> String {
+    """
+    let access = _$state._$modify(self, \(site.index), \(site.path), \\\(site.className).\(site.property.storageName))
+    defer { access._$end() }
+    yield &access._$pointer.pointee
+    """
   }
 
   private static func setterBody(_ site: Site) -> String {

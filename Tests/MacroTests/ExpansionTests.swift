@@ -28,6 +28,16 @@ struct ExpansionTests {
     expect("private var _a: Swift.Optional<Author> = nil", in: expansion)
   }
 
+  @Test("A list that may be a to-many is changed in place, unless the property is observed")
+  func inPlace() {
+    let expansion = Expansion("@Model final class Folder { var notes: [Note] = []; var words: [String] = [] }")
+    expect("_$state._$modify(self, Folder._$firstProperty + 0, \\Folder.notes, \\Folder._notes)", in: expansion)
+    expect("yield &access._$pointer.pointee", in: expansion)
+    #expect(!expansion.text.contains("\\Folder._words)"))
+    let observed = Expansion("@Model final class Folder { var notes: [Note] = [] { didSet { print(1) } } }")
+    #expect(!observed.text.contains("_modify"))
+  }
+
   @Test("A required relationship that is assigned last goes through its setter, which knows the object")
   func assignedLast() {
     let expansion = Expansion(

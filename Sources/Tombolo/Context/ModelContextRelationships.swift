@@ -50,9 +50,8 @@ extension ModelContext {
     }
     let cell = model._$state.cells[relationship.cell]
     guard cell.hasDelta else { return found }
-    let removed = Set(cell.removed.map { ObjectIdentifier($0) })
     var present = Set<ObjectIdentifier>()
-    return (found.filter { !removed.contains(ObjectIdentifier($0)) } + cell.added).filter {
+    return (found.filter { !cell.removed.contains($0) } + Array(cell.added)).filter {
       present.insert(ObjectIdentifier($0)).inserted
     }
   }

@@ -67,7 +67,7 @@ public macro Index<T: PersistentModel>(_ indices: Schema.Index<T>.Types<T>...) =
   #externalMacro(module: "TomboloMacros", type: "IndexMacro")
 
 /// Storage and accessors of a persisted property; ``Model()`` puts it there.
-@attached(accessor, names: named(init), named(get), named(set))
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_), prefixed(_$willSet_), prefixed(_$didSet_))
 public macro _PersistedProperty(_ model: String, _ index: Int, initializes: Bool = true) =
   #externalMacro(module: "TomboloMacros", type: "PersistedPropertyMacro")

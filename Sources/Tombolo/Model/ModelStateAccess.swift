@@ -137,22 +137,59 @@ extension _$ModelState {
   public func _$assign<Model: PersistentModel, Value: PersistentModel>(
     _ model: Model, _ property: Int, _ path: KeyPath<Model, [Value]>, _ slot: ReferenceWritableKeyPath<Model, [Value]?>,
     _ value: [Value]
-  ) { assignMany(model, property, value) }
+  ) { assignMany(model, property, slot, value) }
   /// Assigns a to-many relationship, and keeps the other sides in step.
   public func _$assign<Model: PersistentModel, Value: PersistentModel>(
     _ model: Model, _ property: Int, _ path: KeyPath<Model, [Value]?>,
     _ slot: ReferenceWritableKeyPath<Model, [Value]?>,
     _ value: [Value]?
-  ) { assignMany(model, property, value ?? []) }
+  ) { assignMany(model, property, slot, value ?? []) }
 
   private func assignOne(_ model: some PersistentModel, _ property: Int, _ value: (any PersistentModel)?) {
     refreshIfStale(model)
     guard let relationship = description(of: model).relationship(at: property) else { return }
     RelationshipMaintenance.assign(model, relationship, value)
   }
-  private func assignMany(_ model: some PersistentModel, _ property: Int, _ value: [any PersistentModel]) {
+  private func assignMany<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ slot: ReferenceWritableKeyPath<Model, [Value]?>, _ value: [Value]
+  ) {
     refreshIfStale(model)
     guard let relationship = description(of: model).relationship(at: property) else { return }
-    RelationshipMaintenance.assign(model, relationship, members: value)
+    RelationshipMaintenance.assign(model, relationship, slot, value)
+  }
+
+  // MARK: Changing in place
+
+  /// Begins to change an attribute in place.
+  @_disfavoredOverload
+  public func _$modify<Model: PersistentModel, Value>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, Value>, _ slot: ReferenceWritableKeyPath<Model, Value?>
+  ) -> _$AttributeAccess<Model, Value> {
+    _$access(model, path)
+    return _$AttributeAccess(_$resolved(model[keyPath: slot], "\(Model.self)")) { value in
+      self._$assign(model, property, path, slot, value)
+    }
+  }
+  /// Begins to change an optional attribute in place.
+  @_disfavoredOverload
+  public func _$modify<Model: PersistentModel, Value>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, Value?>, _ slot: ReferenceWritableKeyPath<Model, Value?>
+  ) -> _$AttributeAccess<Model, Value?> {
+    _$access(model, path)
+    return _$AttributeAccess(model[keyPath: slot]) { value in self._$assign(model, property, path, slot, value) }
+  }
+  /// Begins to change a to-many in place.
+  public func _$modify<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, [Value]>, _ slot: ReferenceWritableKeyPath<Model, [Value]?>
+  ) -> _$ListAccess<Model, Value> {
+    loadRelationship(model, property, path)
+    return _$ListAccess(model, property, slot)
+  }
+  /// Begins to change a to-many in place.
+  public func _$modify<Model: PersistentModel, Value: PersistentModel>(
+    _ model: Model, _ property: Int, _ path: KeyPath<Model, [Value]?>, _ slot: ReferenceWritableKeyPath<Model, [Value]?>
+  ) -> _$OptionalListAccess<Model, Value> {
+    loadRelationship(model, property, path)
+    return _$OptionalListAccess(model, property, slot)
   }
 }

@@ -16,8 +16,10 @@ package struct RelationCell {
   package var content: Content
   /// To-many only: what was added and removed since the last save, in order. A list that was not loaded is changed by
   /// these alone, and they are what a save writes of a many-to-many.
-  package private(set) var added: [any PersistentModel] = []
-  package private(set) var removed: [any PersistentModel] = []
+  package private(set) var added = MemberList()
+  package private(set) var removed = MemberList()
+  /// To-many only: what the slot holds; nil where that has to be gathered from the slot.
+  package var known: Set<ObjectIdentifier>?
 
   package init(_ content: Content) { self.content = content }
 
@@ -33,22 +35,18 @@ package struct RelationCell {
   }
   package var hasDelta: Bool { !added.isEmpty || !removed.isEmpty }
 
+  // What is not loaded may be a member already, or none: a save asks the store, so the last word stands.
+
   package mutating func noteAdded(_ member: any PersistentModel) {
-    if let index = removed.lastIndex(where: { $0 === member }) {
-      removed.remove(at: index)
-    } else {
-      added.append(member)
-    }
+    let wasRemoved = removed.remove(member)
+    if !wasRemoved || !isLoaded { added.append(member) }
   }
   package mutating func noteRemoved(_ member: any PersistentModel) {
-    if let index = added.lastIndex(where: { $0 === member }) {
-      added.remove(at: index)
-    } else {
-      removed.append(member)
-    }
+    let wasAdded = added.remove(member)
+    if !wasAdded || !isLoaded { removed.append(member) }
   }
   package mutating func clearDelta() {
-    added = []
-    removed = []
+    added = MemberList()
+    removed = MemberList()
   }
 }

@@ -57,6 +57,10 @@ package class RelationshipDescription: @unchecked Sendable {
   package func setMany(_ owner: any PersistentModel, _ value: [any PersistentModel]) {}
   package func append(_ owner: any PersistentModel, _ member: any PersistentModel) {}
   package func remove(_ owner: any PersistentModel, _ member: any PersistentModel) {}
+  /// Whether a to-many's slot holds the object.
+  package func contains(_ owner: any PersistentModel, _ member: any PersistentModel) -> Bool { false }
+  /// Assigns a to-many, keeping the other sides in step.
+  package func assign(_ owner: any PersistentModel, members: [any PersistentModel]) {}
   /// Empties the slot, so that it holds no object.
   package func clear(_ owner: any PersistentModel) {}
   package func willSet(_ owner: any PersistentModel) {}
@@ -115,18 +119,42 @@ final class ToMany<Owner: PersistentModel, Value: PersistentModel, Form>: Relati
   override func many(_ owner: any PersistentModel) -> [any PersistentModel] { (owner as? Owner)?[keyPath: slot] ?? [] }
   override func setMany(_ owner: any PersistentModel, _ value: [any PersistentModel]) {
     (owner as? Owner)?[keyPath: slot] = value.compactMap { $0 as? Value }
+    forgetKnown(owner)
   }
   override func append(_ owner: any PersistentModel, _ member: any PersistentModel) {
     guard let owner = owner as? Owner, let member = member as? Value else { return }
     if owner[keyPath: slot]?.append(member) == nil { owner[keyPath: slot] = [member] }
+    if hasCell(owner) { owner._$state.cells[cell].known?.insert(ObjectIdentifier(member)) }
   }
   override func remove(_ owner: any PersistentModel, _ member: any PersistentModel) {
     guard let owner = owner as? Owner, let index = owner[keyPath: slot]?.lastIndex(where: { $0 === member }) else {
       return
     }
     owner[keyPath: slot]?.remove(at: index)
+    if hasCell(owner) { owner._$state.cells[cell].known?.remove(ObjectIdentifier(member)) }
   }
-  override func clear(_ owner: any PersistentModel) { (owner as? Owner)?[keyPath: slot] = nil }
+  override func contains(_ owner: any PersistentModel, _ member: any PersistentModel) -> Bool {
+    guard let owner = owner as? Owner, let members = owner[keyPath: slot] else { return false }
+    guard members.count > Self.fewMax, hasCell(owner) else { return members.contains { $0 === member } }
+    if owner._$state.cells[cell].known == nil {
+      owner._$state.cells[cell].known = Set(members.lazy.map { ObjectIdentifier($0) })
+    }
+    return owner._$state.cells[cell].known?.contains(ObjectIdentifier(member)) ?? false
+  }
+  override func assign(_ owner: any PersistentModel, members: [any PersistentModel]) {
+    guard let owner = owner as? Owner else { return }
+    RelationshipMaintenance.assign(owner, self, slot, members.compactMap { $0 as? Value })
+  }
+  override func clear(_ owner: any PersistentModel) {
+    (owner as? Owner)?[keyPath: slot] = nil
+    forgetKnown(owner)
+  }
+  /// So many members are looked at one by one.
+  private static var fewMax: Int { 16 }
+  private func hasCell(_ owner: Owner) -> Bool { owner._$state.cells.indices.contains(cell) }
+  private func forgetKnown(_ owner: any PersistentModel) {
+    if owner._$state.cells.indices.contains(cell) { owner._$state.cells[cell].known = nil }
+  }
   override func willSet(_ owner: any PersistentModel) {
     guard let registrar = owner._$state.registrar, let owner = owner as? Owner else { return }
     registrar.willSet(owner, keyPath: declared)

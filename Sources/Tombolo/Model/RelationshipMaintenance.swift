@@ -39,27 +39,76 @@ package struct RelationshipMaintenance {
     maintenance.finish()
   }
 
-  /// Assigns a to-many.
-  package static func assign(
-    _ model: any PersistentModel, _ relationship: RelationshipDescription, members: [any PersistentModel]
+  /// Assigns a to-many. What stayed in its place is only compared; the rest is looked up.
+  package static func assign<Owner: PersistentModel, Value: PersistentModel>(
+    _ model: Owner, _ relationship: RelationshipDescription, _ slot: ReferenceWritableKeyPath<Owner, [Value]?>,
+    _ members: [Value]
   ) {
     ensureLoaded(model, relationship)
     var maintenance = RelationshipMaintenance()
-    let new = unique(members)
-    let (removed, added) = difference(relationship.many(model), new)
-    for member in removed {
+    let change = MemberChange(from: model[keyPath: slot] ?? [], to: members) { relationship.contains(model, $0) }
+    for member in change.removed {
       maintenance.detach(model, relationship, member)
       model._$state.cells[relationship.cell].noteRemoved(member)
     }
-    for member in added {
+    for member in change.added {
       model._$state.cells[relationship.cell].noteAdded(member)
       maintenance.attach(model, relationship, member)
     }
     relationship.willSet(model)
-    relationship.setMany(model, new)
+    model[keyPath: slot] = change.members
+    for member in change.removed { model._$state.cells[relationship.cell].known?.remove(ObjectIdentifier(member)) }
+    for member in change.added { model._$state.cells[relationship.cell].known?.insert(ObjectIdentifier(member)) }
     relationship.didSet(model)
-    if !removed.isEmpty || !added.isEmpty { touch(model) }
+    if !change.removed.isEmpty || !change.added.isEmpty { touch(model) }
     maintenance.finish()
+  }
+
+  /// Adds one member at the end of a to-many, which is not loaded for it; nothing where it is a member already.
+  package static func append(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ member: any PersistentModel
+  ) {
+    absorb(model)
+    // Its own initial values may say the same from the other side.
+    absorb(member)
+    guard !isKnownMember(model, relationship, member) else { return }
+    var maintenance = RelationshipMaintenance()
+    maintenance.add(model, relationship, member)
+    maintenance.attach(model, relationship, member)
+    maintenance.finish()
+  }
+
+  /// Takes one member out of a to-many, which is not loaded for it.
+  package static func remove(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ member: any PersistentModel
+  ) {
+    absorb(model)
+    absorb(member)
+    if model._$state.cells[relationship.cell].isLoaded {
+      guard relationship.contains(model, member) else { return }
+    } else if let inverse = relationship.inverse, !inverse.isToMany {
+      guard isKnownMember(model, relationship, member) else { return }
+    }
+    var maintenance = RelationshipMaintenance()
+    maintenance.detach(model, relationship, member)
+    maintenance.drop(model, relationship, member)
+    maintenance.finish()
+  }
+
+  /// Whether an object is a member, as far as that can be told without the store: from the list, if it is loaded, else
+  /// from the member's own reference, or from what was added.
+  package static func isKnownMember(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ member: any PersistentModel
+  ) -> Bool {
+    let cell = model._$state.cells[relationship.cell]
+    if cell.isLoaded { return relationship.contains(model, member) }
+    if cell.added.contains(member) { return true }
+    guard let inverse = relationship.inverse, !inverse.isToMany, !member.isDeleted, !member._$state.cells.isEmpty
+    else { return false }
+    if case .identifier(let target) = member._$state.cells[inverse.cell].content {
+      return target == model._$state.record
+    }
+    return inverse.one(member) === model
   }
 
   /// Takes an object out of every relationship: before a new one is forgotten.
@@ -67,7 +116,7 @@ package struct RelationshipMaintenance {
     absorb(model)
     for relationship in model._$state.description(of: model).relationships {
       if relationship.isToMany {
-        assign(model, relationship, members: [])
+        relationship.assign(model, members: [])
       } else {
         assign(model, relationship, nil)
       }
@@ -98,9 +147,9 @@ package struct RelationshipMaintenance {
     for relationship in state.description(of: model).relationships {
       if relationship.isToMany {
         // Others may have added themselves meanwhile: those are in step already.
-        let known = state.cells[relationship.cell].added.map { ObjectIdentifier($0) }
+        let known = state.cells[relationship.cell].added
         let members = Self.unique(relationship.many(model))
-        for member in members where !known.contains(ObjectIdentifier(member)) {
+        for member in members where !known.contains(member) {
           state.cells[relationship.cell].noteAdded(member)
           attach(model, relationship, member)
         }
@@ -118,7 +167,7 @@ package struct RelationshipMaintenance {
   ) -> Bool {
     guard let inverse = relationship.inverse, target._$state.flags.contains(.absorbed) else { return false }
     if !inverse.isToMany { return inverse.one(target) === model }
-    return target._$state.cells[inverse.cell].added.contains { $0 === model }
+    return target._$state.cells[inverse.cell].added.contains(model)
   }
 
   // MARK: The other side
@@ -178,11 +227,9 @@ package struct RelationshipMaintenance {
     }
     let state = model._$state
     state.cells[relationship.cell].noteRemoved(member)
-    if state.cells[relationship.cell].isLoaded {
-      relationship.willSet(model)
-      relationship.remove(model, member)
-      relationship.didSet(model)
-    }
+    relationship.willSet(model)
+    if state.cells[relationship.cell].isLoaded { relationship.remove(model, member) }
+    relationship.didSet(model)
     Self.touch(model)
   }
 
@@ -191,11 +238,9 @@ package struct RelationshipMaintenance {
   ) {
     let state = model._$state
     state.cells[relationship.cell].noteAdded(member)
-    if state.cells[relationship.cell].isLoaded {
-      relationship.willSet(model)
-      relationship.append(model, member)
-      relationship.didSet(model)
-    }
+    relationship.willSet(model)
+    if state.cells[relationship.cell].isLoaded { relationship.append(model, member) }
+    relationship.didSet(model)
     Self.touch(model)
   }
 
@@ -239,22 +284,6 @@ package struct RelationshipMaintenance {
   private static func touch(_ model: any PersistentModel) {
     guard let context = model._$state.link?.context else { return }
     context.noteTouched(model)
-  }
-
-  /// What is in one list and not in the other. Usually something was appended: then the rest is only compared in place.
-  private static func difference(
-    _ old: [any PersistentModel], _ new: [any PersistentModel]
-  ) -> (removed: [any PersistentModel], added: [any PersistentModel]) {
-    var common = 0
-    while common < old.count, common < new.count, old[common] === new[common] { common += 1 }
-    if common == old.count { return ([], Array(new[common...])) }
-    if common == new.count { return (Array(old[common...]), []) }
-    let oldSet = Set(old[common...].map { ObjectIdentifier($0) })
-    let newSet = Set(new[common...].map { ObjectIdentifier($0) })
-    return (
-      old[common...].filter { !newSet.contains(ObjectIdentifier($0)) },
-      new[common...].filter { !oldSet.contains(ObjectIdentifier($0)) }
-    )
   }
 
   private static func unique(_ members: [any PersistentModel]) -> [any PersistentModel] {
