@@ -141,16 +141,29 @@ struct RollbackTests {
     struct Stop: Error {}
     let container = try makeContainer()
     let context = ModelContext(container)
-    context.insert(Folder(name: "before"))
+    try context.transaction {
+      try context.transaction { context.insert(Folder(name: "inner")) }
+      // Only the outer transaction saves.
+      #expect(try ModelContext(container).fetchCount(FetchDescriptor<Folder>()) == 0)
+    }
     #expect(throws: Stop.self) {
       try context.transaction {
         try context.transaction { context.insert(Folder(name: "inner")) }
-        context.insert(Folder(name: "outer"))
         throw Stop()
       }
     }
-    // The inner transaction has saved; what came after it is undone.
-    #expect(try ModelContext(container).fetchCount(FetchDescriptor<Folder>()) == 2)
+    #expect(
+      throws: Stop.self, "an inner block that failed half way is not saved, though the outer one caught its error"
+    ) {
+      try context.transaction {
+        try? context.transaction {
+          context.insert(Folder(name: "half"))
+          throw Stop()
+        }
+        context.insert(Folder(name: "outer"))
+      }
+    }
+    #expect(try ModelContext(container).fetchCount(FetchDescriptor<Folder>()) == 1)
     let saves = try StoreCounts(container).saves()
     try context.save()
     let folder = try #require(try context.fetch(FetchDescriptor<Folder>()).first)

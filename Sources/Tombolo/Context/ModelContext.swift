@@ -27,6 +27,8 @@ public final class ModelContext {
   var isAutosaveScheduled = false
   /// How many blocks of ``transaction(block:)`` are running.
   var transactionDepth = 0
+  /// What the first block inside the outermost one threw.
+  var transactionFailure: (any Error)?
 
   let core: ContainerCore
   private let strongContainer: ModelContainer?

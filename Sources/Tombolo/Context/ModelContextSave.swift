@@ -30,13 +30,21 @@ extension ModelContext {
 
   /// Runs work and saves it; what the work or the save throws undoes all that is pending.
   ///
-  /// A transaction inside another is part of it: only the outer one saves, and an error that leaves it undoes all.
+  /// A transaction inside another is part of it: only the outer one saves, and an error that leaves either undoes all,
+  /// also one that the outer block catches: half of the inner block's work is never saved.
   public func transaction(block: () throws -> Void) throws {
     transactionDepth += 1
     defer { transactionDepth -= 1 }
-    if transactionDepth > 1 { return try block() }
+    if transactionDepth > 1 {
+      do { return try block() } catch {
+        transactionFailure = transactionFailure ?? error
+        throw error
+      }
+    }
+    transactionFailure = nil
     do {
       try block()
+      if let transactionFailure { throw transactionFailure }
       try save()
     } catch {
       rollback()
