@@ -6,6 +6,7 @@ import CTomboloSQLite
 package final class Connection {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
+  private var numbered: [Int: Statement] = [:]
   private var functions: [FunctionBox] = []
   private var authorizer: AuthorizerBox?
   package let path: String
@@ -47,6 +48,7 @@ package final class Connection {
 
   deinit {
     statements.removeAll()
+    numbered.removeAll()
     sqlite3_close_v2(handle)
   }
 
@@ -92,13 +94,25 @@ package final class Connection {
     return statement
   }
 
+  /// The same by a number that stands for the text, which is only put together the first time.
+  package func numbered(_ number: Int, _ sql: () -> String) throws -> Statement {
+    if let statement = numbered[number], !statement.isBusy { return statement }
+    let statement = try prepare(sql())
+    if numbered.count >= 500 { numbered.removeAll(keepingCapacity: true) }
+    numbered[number] = statement
+    return statement
+  }
+
   /// Runs one or more statements without parameters.
   package func execute(_ sql: String) throws {
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw error(sql: sql) }
   }
 
   /// Drops the cached statements, as before a change of the tables.
-  package func dropStatements() { statements.removeAll() }
+  package func dropStatements() {
+    statements.removeAll()
+    numbered.removeAll()
+  }
 
   // MARK: Transactions
 

@@ -75,14 +75,15 @@ public final class ModelContext {
     observation = container.core.store.observe { summary in
       guard inbox.take(summary) else { return }
       link.isStale.store(true, ordering: .releasing)
-      link.later { link.context?.takeCommitsOfOthers() }
+      link.later { link.laterContext?.takeCommitsOfOthers() }
     }
-    link.context = self
+    link.bind(self)
     // What others commit from now on is news.
     if case .file = store.location { knownDataVersion = try? store.dataVersion() }
   }
 
   deinit {
+    link.unbind()
     // Objects may outlive the context: their slots hold each other, so they are emptied.
     for (_, model) in registry { Self.release(model) }
   }

@@ -8,7 +8,7 @@ extension ModelContext {
   func scheduleAutosave() {
     guard !isAutosaveScheduled else { return }
     let link = link
-    isAutosaveScheduled = link.later { link.context?.autosaveNow() }
+    isAutosaveScheduled = link.later { link.laterContext?.autosaveNow() }
   }
 
   private func autosaveNow() {

@@ -124,9 +124,10 @@ extension ModelContext {
     if let known = registry[record] { return known }
     guard let plan else { return nil }
     let shape = plans.shape(of: plan)
-    return try store.read { connection in
-      let statement = try connection.cached(
-        "SELECT \(shape.columns) FROM \(plan.entity.table.quotedIdentifier) AS t0 WHERE t0.\"_tombolo_id\" = ?1")
+    return try store.readOnce { connection in
+      let statement = try connection.numbered(shape.lookUpNumber) {
+        "SELECT \(shape.columns) FROM \(plan.entity.table.quotedIdentifier) AS t0 WHERE t0.\"_tombolo_id\" = ?1"
+      }
       statement.bind(record, at: 1)
       defer { statement.reset() }
       guard try statement.step() else { return nil }
@@ -145,37 +146,72 @@ extension ModelContext {
     _ descriptor: FetchDescriptor<Model>, _ plan: ModelPlan, limit: Int?, offset: Int?
   ) throws -> [Model] {
     let shape = plans.shape(of: plan)
+    let key = PlanShape(
+      predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: limit, offset: offset, entity: plan.entity)
+    if limit != 0, let key, let known = plans.fetches.entry(key) {
+      return try store.readOnce { connection in
+        try FetchPlan.translatingErrors { try rows(try known.statement(key.arguments, on: connection), plan, shape) }
+      }
+    }
     return try store.read { connection in
+      let forms = { TextForms(of: self.store.schema, on: connection) }
+      if limit != 0, let key, let known = plans.fetches.entry(key, textForms: forms) {
+        return try FetchPlan.translatingErrors {
+          try rows(try known.statement(key.arguments, on: connection), plan, shape)
+        }
+      }
+      var texts: [FetchPlanCache.TextColumn] = []
       let query = try FetchPlan(
         predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: limit, offset: offset, entity: plan.entity,
-        schema: store.schema, maps: plans.maps, textForms: TextForms(of: store.schema, on: connection))
+        schema: store.schema, maps: plans.maps, textForms: forms().noting { texts.append($0) })
       if limit == 0 { return [] }
-      return try FetchPlan.translatingErrors {
-        let statement = try query.statement(query.select(shape.columns), on: connection)
-        defer { statement.reset() }
-        let reader = _$RowReader(statement: statement, first: shape.first, plan: plan, link: link)
-        return shape.concrete == nil ? try objects(reader) : try concreteObjects(reader, shape)
-      }
+      let select = query.select(shape.columns)
+      if let key { plans.fetches.keep(query, select: select, key, texts) }
+      return try FetchPlan.translatingErrors { try rows(try query.statement(select, on: connection), plan, shape) }
     }
   }
 
-  /// All rows, of one class.
+  /// The objects of all rows of a statement.
+  private func rows<Model: PersistentModel>(
+    _ statement: Statement, _ plan: ModelPlan, _ shape: FetchShape
+  ) throws -> [Model] {
+    defer { statement.reset() }
+    let reader = _$RowReader(statement: statement, first: shape.first, plan: plan, link: link)
+    return shape.concrete == nil ? try objects(reader) : try concreteObjects(reader, shape)
+  }
+
+  /// All rows, of one class. They are registered together at the end: a fetch returns no record twice.
   private func objects<Model: PersistentModel>(_ reader: _$RowReader) throws -> [Model] {
-    var found: [Model] = []
+    let type: any PersistentModel.Type = Model.self
+    var found = ContiguousArray<any PersistentModel>()
+    var made: ContiguousArray<(record: RecordID, place: Int)> = []
     let statement = reader.statement
+    let knowsNone = registry.isEmpty
     while try statement.step() {
       guard let halves = statement.halves(0) else { throw ModelErrors.malformedIdentity(reader.plan.entity) }
       let record = RecordID(high: halves.high, low: halves.low)
-      if let known = registry[record] {
-        if let known = known as? Model { found.append(known) }
+      if !knowsNone, let known = registry[record] {
+        if known is Model { found.append(known) }
         continue
       }
       reader.record = record
-      let made = try Model(_$row: reader)
-      registry[record] = made
-      found.append(made)
+      made.append((record, found.count))
+      found.append(try type.init(_$row: reader))
     }
-    return found
+    // Only where it at least doubles, so that many small fetches do not make it grow a little each time.
+    if made.count > registry.count { registry.reserveCapacity(registry.count + made.count) }
+    for (record, place) in made { registry[record] = found[place] }
+    return Self.typed(found)
+  }
+
+  /// The objects as an array of their class. An array of objects holds one pointer for each, whatever their class.
+  private static func typed<Model: PersistentModel>(_ models: ContiguousArray<any PersistentModel>) -> [Model] {
+    [Model](unsafeUninitializedCapacity: models.count) { buffer, count in
+      count = models.count
+      guard let start = UnsafeMutableRawPointer(buffer.baseAddress) else { return }
+      let slots = start.bindMemory(to: AnyObject.self, capacity: models.count)
+      for index in models.indices { (slots + index).initialize(to: models[index]) }
+    }
   }
 
   /// All rows, of several classes.

@@ -63,6 +63,8 @@ struct FetchShape {
   let plan: ModelPlan
   /// The column of the first property.
   let first: Int32
+  /// By which a connection keeps the statement that looks up one record.
+  let lookUpNumber = StatementNumber.next()
   /// By entity name, where there is more than one class: its plan, and the column of its first property.
   let concrete: [String: (plan: ModelPlan, first: Int32)]?
 }
@@ -72,6 +74,8 @@ package final class ModelPlans: @unchecked Sendable {
   // Guarded by being immutable once the container is made.
   package let schema: StoreSchema
   package let maps: KeyPathMaps
+  /// Plans of fetches made before.
+  let fetches = FetchPlanCache()
   private let byType: [ObjectIdentifier: ModelPlan]
   private let byName: [String: ModelPlan]
   private let shapes: [ObjectIdentifier: FetchShape]

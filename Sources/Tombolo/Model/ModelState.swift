@@ -49,6 +49,7 @@ public final class _$ModelState: @unchecked Sendable {
   package var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .deletePending, .listed]) }
 
   package func description(of model: some PersistentModel) -> ClassDescription {
+    if let plan { return plan.description }
     if let classDescription { return classDescription }
     let description = ClassDescription.of(type(of: model))
     classDescription = description
@@ -77,7 +78,6 @@ public final class _$ModelState: @unchecked Sendable {
   public func _$adopt(_ row: _$RowReader) {
     record = row.record
     link = row.link
-    classDescription = row.plan.description
     plan = row.plan
     flags = [.stored, .absorbed]
     cells = row.cells
@@ -96,7 +96,12 @@ public final class _$ModelState: @unchecked Sendable {
 /// The thread from objects to their context, which may be gone before them.
 package final class ContextLink: @unchecked Sendable {
   // Guarded by the context, but for `isStale`, which is atomic: other contexts set it.
-  package weak var context: ModelContext?
+  /// The context; nil once it has gone. Every access of a property asks for it, and a weak reference would cost each of
+  /// them more than the access.
+  package var context: ModelContext? { current }
+  private unowned(unsafe) var current: ModelContext?
+  /// The same for work that runs later, when another thread may be giving the context up.
+  private(set) weak var laterContext: ModelContext?
   package let storeIdentifier: String
   /// Of what the context was made: an object that outlives it still finds its relationships. Nil for placeholders.
   let core: ContainerCore?
@@ -109,6 +114,13 @@ package final class ContextLink: @unchecked Sendable {
     self.storeIdentifier = storeIdentifier
     self.core = core
   }
+  func bind(_ context: ModelContext) {
+    current = context
+    laterContext = context
+  }
+  /// Called by the context as it goes.
+  func unbind() { current = nil }
+
   /// Says how work is run where the context is used.
   func schedule(_ run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
     scheduler.withLock { $0 = run }

@@ -24,5 +24,14 @@ package struct TextForms {
     }
   }
 
+  /// The same, telling `note` of each column that is asked about, and of the answer.
+  func noting(_ note: @escaping (FetchPlanCache.TextColumn) -> Void) -> TextForms {
+    TextForms { table, column in
+      let answer = isComposed(table, column)
+      note(FetchPlanCache.TextColumn(table: table, column: column, isComposed: answer))
+      return answer
+    }
+  }
+
   func isComposed(table: String, column: String) -> Bool { isComposed(table, column) }
 }

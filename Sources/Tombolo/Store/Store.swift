@@ -105,6 +105,15 @@ package final class Store: Sendable {
     }
   }
 
+  /// Runs `body` with a connection that only reads, without a transaction around it: for what is one statement, which
+  /// sees one state by itself.
+  package func readOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try translatingErrors {
+      if let readers { return try readers.withConnection(body) }
+      return try writer.withConnection { connection, _ in try body(connection) }
+    }
+  }
+
   /// Runs one save: an immediate transaction with the data and its change set. What `body` throws undoes all of it.
   @discardableResult
   package func save<Result>(author: String? = nil, _ body: (StoreWriter) throws -> Result) throws -> (
@@ -211,11 +220,15 @@ package final class Store: Sendable {
     for handler in handlers { handler(summary) }
   }
 
+  private static let dataVersionNumber = StatementNumber.next()
+
   /// SQLite's `data_version`: another number after another process has committed.
   package func dataVersion() throws -> Int64 {
     try translatingErrors {
       try writer.withConnection { connection, _ in
-        try connection.firstRow("PRAGMA data_version") { $0.int64(0) } ?? 0
+        let statement = try connection.numbered(Self.dataVersionNumber) { "PRAGMA data_version" }
+        defer { statement.reset() }
+        return try statement.step() ? statement.int64(0) : 0
       }
     }
   }

@@ -105,6 +105,9 @@ package final class StoreWriter {
   {
     if changed.isEmpty { return try contains(entity, id) }
     let recorder = try recording()
+    if recorder == nil, entity.uniqueKeys.isEmpty, entity.guardedReferences.isEmpty {
+      return try updatePlainly(entity, id, changed: changed, from: source)
+    }
     let pair = try statements.update(entity, changed)
     guard let old = try oldValues(pair.select, id, count: changed.count) else { return false }
     var real = ColumnSet()
@@ -125,15 +128,36 @@ package final class StoreWriter {
       index += 1
     }
     if real.isEmpty { return true }
-    let update = real == changed ? pair.update : try statements.update(entity, real).update
-    update.forgetBound()
+    let update = real == changed ? pair : try statements.update(entity, real)
+    update.update.forgetBound()
     // Bound and checked before it is recorded: a value that cannot be stored leaves no trace.
+<<<<<<< HEAD
     try source.bind(real, to: update, from: 3)
     try check(entity, id, real, in: update, from: 3, source)
     try finishUpdate(entity, id, writes, stamps: old.stamps, recorder, update)
+=======
+    try source.bind(real, to: update.update, from: 3)
+    try check(entity, real, in: update.update, from: 3, source)
+    try finishUpdate(entity, id, writes, old, recorder, update)
+>>>>>>> 9729373 (Keep the plans of fetches, look records up without a transaction, and update without reading where nothing is recorded)
     updated.append((entity.name, id))
     noteUnique(entity, id, written: real)
     noteReferences(entity, id, written: real)
+    return true
+  }
+
+  /// Where nothing is recorded and no rule looks at the old values: one statement, which passes over equal values itself.
+  private func updatePlainly(
+    _ entity: EntityPlan, _ id: RecordID, changed: ColumnSet, from source: some RowSource
+  ) throws -> Bool {
+    let statement = try statements.plainUpdate(entity, changed)
+    statement.forgetBound()
+    statement.bind(high: id.high, low: id.low, at: 1)
+    try source.bind(changed, to: statement, from: 3)
+    try check(entity, changed, in: statement, from: 3, source)
+    try statement.run()
+    if connection.changes == 0 { return try contains(entity, id) }
+    updated.append((entity.name, id))
     return true
   }
 
@@ -154,16 +178,17 @@ package final class StoreWriter {
     }
     if writes.isEmpty { return }
     for (index, item) in values.enumerated() { pair.update.bind(item.value, at: Int32(index + 3)) }
-    try finishUpdate(entity, id, writes, stamps: old.stamps, recorder, pair.update)
+    try finishUpdate(entity, id, writes, old, recorder, pair)
     outcome.touched.append((entity.name, id))
   }
 
   private func finishUpdate(
-    _ entity: EntityPlan, _ id: RecordID, _ writes: [ChangeRecorder.Write], stamps: [UInt8]?,
-    _ recorder: ChangeRecorder?, _ update: Statement
+    _ entity: EntityPlan, _ id: RecordID, _ writes: [ChangeRecorder.Write], _ old: OldRow,
+    _ recorder: ChangeRecorder?, _ statements: WriterStatements.UpdateStatements
   ) throws {
-    let stamps = try recorder.map { try $0.update(entity, id, writes, stamps: stamps) } ?? stamps
-    update.bind(high: id.high, low: id.low, at: 1)
+    let stamps = try recorder.map { try $0.update(entity, id, writes, stamps: old.stamps) } ?? old.stamps
+    let update = statements.update
+    if statements.namesRow { update.bind(old.row, at: 1) } else { update.bind(high: id.high, low: id.low, at: 1) }
     if let stamps { update.bind(stamps, at: 2) } else { update.bindNull(at: 2) }
     try update.run()
   }
@@ -173,11 +198,21 @@ package final class StoreWriter {
     uniquePending.append(UniqueCandidate(entity: entity, id: id, assigned: written, isInsert: false))
   }
 
-  func oldValues(_ select: Statement, _ id: RecordID, count: Int) throws -> (stamps: [UInt8]?, values: [Value])? {
+  func oldValues(_ select: Statement, _ id: RecordID, count: Int) throws -> OldRow? {
     select.bind(high: id.high, low: id.low, at: 1)
     defer { select.reset() }
     guard try select.step() else { return nil }
-    return (select.isNull(0) ? nil : select.bytes(0), (0..<count).map { select.value(Int32($0 + 1)) })
+    return OldRow(
+      row: select.int64(0), stamps: select.isNull(1) ? nil : select.bytes(1),
+      values: (0..<count).map { select.value(Int32($0 + 2)) })
+  }
+
+  /// What a row shows before it is written.
+  struct OldRow {
+    /// Its number, where the statements name rows so.
+    var row: Int64
+    var stamps: [UInt8]?
+    var values: [Value]
   }
 
   /// Whether there is such a record.

@@ -48,7 +48,7 @@ extension StoreWriter {
   }
 
   /// A row's stamps and every column.
-  private typealias WholeRow = (stamps: [UInt8]?, values: [Value])
+  private typealias WholeRow = OldRow
 
   private func wholeRow(of entity: EntityPlan, _ id: RecordID) throws -> WholeRow? {
     try oldValues(try statements.update(entity, entity.allColumns).select, id, count: entity.columns.count)

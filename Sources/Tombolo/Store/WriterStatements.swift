@@ -9,6 +9,8 @@ final class WriterStatements {
   private var inserts: [Statement?] = []
   private var updates: [UpdateKey: UpdateStatements] = [:]
   private var lastUpdate: (key: UpdateKey, statements: UpdateStatements)?
+  private var plainUpdates: [UpdateKey: Statement] = [:]
+  private var lastPlainUpdate: (key: UpdateKey, statement: Statement)?
   private var questions: [Question: Statement] = [:]
 
   /// What a delete asks, once for each record. Its text is put together once.
@@ -29,10 +31,12 @@ final class WriterStatements {
   }
 
   struct UpdateStatements {
-    /// Returns the stamps and then the columns of the set, for one identity.
+    /// Returns the row's number, the stamps and then the columns of the set, for one identity.
     var select: Statement
-    /// Takes the identity, the stamps, and then the columns of the set.
+    /// Takes the row, the stamps, and then the columns of the set.
     var update: Statement
+    /// Whether the row is named by its number: what was found is not searched for again. Otherwise by its identity.
+    var namesRow: Bool
   }
 
   init(_ connection: Connection) {
@@ -46,6 +50,8 @@ final class WriterStatements {
     inserts.removeAll()
     updates.removeAll()
     lastUpdate = nil
+    plainUpdates.removeAll()
+    lastPlainUpdate = nil
     questions.removeAll()
   }
 
@@ -97,15 +103,46 @@ final class WriterStatements {
     var names: [String] = []
     columns.forEach { names.append(entity.columns[$0].column.quotedIdentifier) }
     let table = entity.table.quotedIdentifier
-    let select = "SELECT \((["_tombolo_stamps"] + names).joined(separator: ", ")) FROM \(table) WHERE _tombolo_id = ?1"
+    // SQLite's own name for a row's number, unless a property bears it.
+    let namesRow = !entity.hasEntityColumn && !entity.columns.contains { $0.column.lowercased() == "_rowid_" }
+    let row = namesRow ? "_rowid_" : "_tombolo_id"
+    let select =
+      "SELECT \(([row, "_tombolo_stamps"] + names).joined(separator: ", ")) FROM \(table) WHERE _tombolo_id = ?1"
     let assignments = names.enumerated().map { ", \($1) = ?\($0 + 3)" }.joined()
     let statements = UpdateStatements(
       select: try connection.prepare(select),
       update: try connection.prepare(
-        "UPDATE \(table) SET _tombolo_stamps = ?2\(assignments) WHERE _tombolo_id = ?1"))
+        "UPDATE \(table) SET _tombolo_stamps = ?2\(assignments) WHERE \(row) = ?1"),
+      namesRow: namesRow)
     if updates.count >= 200 { updates.removeAll() }
     updates[key] = statements
     lastUpdate = (key, statements)
     return statements
+  }
+
+  /// Takes the identity and then, from the third parameter on, the columns of the set; changes nothing where they are
+  /// equal already.
+  func plainUpdate(_ entity: EntityPlan, _ columns: ColumnSet) throws -> Statement {
+    let key = UpdateKey(entity: entity.index, columns: columns)
+    if let lastPlainUpdate, lastPlainUpdate.key == key { return lastPlainUpdate.statement }
+    let statement: Statement
+    if let known = plainUpdates[key] {
+      statement = known
+    } else {
+      var assignments: [String] = []
+      var differences: [String] = []
+      columns.forEach { position in
+        let name = entity.columns[position].column.quotedIdentifier
+        assignments.append("\(name) = ?\(assignments.count + 3)")
+        differences.append("\(name) IS NOT ?\(differences.count + 3)")
+      }
+      statement = try connection.prepare(
+        "UPDATE \(entity.table.quotedIdentifier) SET \(assignments.joined(separator: ", ")) "
+          + "WHERE _tombolo_id = ?1 AND (\(differences.joined(separator: " OR ")))")
+      if plainUpdates.count >= 200 { plainUpdates.removeAll() }
+      plainUpdates[key] = statement
+    }
+    lastPlainUpdate = (key, statement)
+    return statement
   }
 }
