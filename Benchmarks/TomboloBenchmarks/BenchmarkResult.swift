@@ -24,6 +24,21 @@ struct BenchmarkResult {
 
   static let heading = "                                        ms      raw   ratio"
 
+  init(name: String, what: String, milliseconds: Double, limit: Double?) {
+    self.name = name
+    self.what = what
+    self.milliseconds = milliseconds
+    self.limit = limit
+  }
+
+  /// Reads what ``json`` writes.
+  init(json: String) throws {
+    guard let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any],
+      let name = object["name"] as? String, let what = object["what"] as? String, let time = object["ms"] as? Double
+    else { throw BenchmarkFailure("a run printed \(json)") }
+    self.init(name: name, what: what, milliseconds: time, limit: object["raw"] as? Double)
+  }
+
   var json: String {
     let limitText = limit.map { String(format: "%.1f", $0) } ?? "null"
     return

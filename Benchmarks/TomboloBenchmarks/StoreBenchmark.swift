@@ -18,9 +18,11 @@ import SwiftData
   }
 }
 
-/// W1 to W7 through the model layer, beside the same work on SQLite's C API, in the same process.
+/// W1 to W8 through the model layer, beside the same work on SQLite's C API, in the same process.
 struct StoreBenchmark {
   let count: Int
+  /// The folder with `raw_inrow`.
+  let programs: URL
 
   func run() throws -> [BenchmarkResult] {
     let folder = FileManager.default.temporaryDirectory.appending(
@@ -41,7 +43,7 @@ struct StoreBenchmark {
     }
 
     try measure("W1", "insert", raw: { try raw.insert(rows) }, models: { try models.insert(rows) })
-    let insert = results[0].milliseconds
+    let inRow = try RawInRow.run(count, in: folder, programs: programs)
     let recordedInsert = try milliseconds { try recorded.insert(rows) }
     try measure(
       "W2", "fetch all", raw: { try require(raw.fetchAll().count, count) },
@@ -53,10 +55,23 @@ struct StoreBenchmark {
       "W4t", "filter and sort, 20 rows",
       raw: { try require(raw.filterAndSort(count / 10), count * 2) },
       models: { try require(models.filterAndSort(count / 10), count * 2) })
-    try measure("W5", "update one field", raw: { try raw.update(rows) }, models: { try models.update() })
-    try measure("W6", "delete", raw: { try raw.delete(rows) }, models: { try models.delete() })
-    results.append(
-      BenchmarkResult(name: "W7", what: "insert, recorded, over W1", milliseconds: recordedInsert, limit: insert))
+    let updated = try models.holdAll()
+    try measure("W5", "update one field", raw: { try raw.update(rows) }, models: { try updated.update() })
+    let deleted = try models.holdAll()
+    try measure("W6", "delete", raw: { try raw.delete(rows) }, models: { try deleted.delete() })
+    func record(_ name: String, _ what: String, _ milliseconds: Double) {
+      results.append(BenchmarkResult(name: name, what: what, milliseconds: milliseconds, limit: inRow[name]))
+    }
+    record("W7", "insert, recorded", recordedInsert)
+    let changed = try recorded.holdAll()
+    record("W7u", "update one field, recorded", try milliseconds { try changed.update() })
+    let applied = try ApplyBenchmark(rows, in: folder)
+    let inserts = applied.inserts()
+    record("W8", "apply inserts", try milliseconds { try applied.take(inserts) })
+    let changes = (applied.changes(at: 2), applied.changes(at: 3))
+    record("W8c", "apply one-field changes", try milliseconds { try applied.take(changes.0) })
+    record("W8i", "apply the same again", try milliseconds { try applied.take(changes.1) })
+    try applied.require((count + 1) / 2)
     return results
   }
 
@@ -114,15 +129,26 @@ struct StoreBenchmark {
       return found
     }
 
+    func holdAll() throws -> Held { try Held(ModelContext(container)) }
+  }
+
+  /// All objects, fetched and at hand, as the raw program has its rows.
+  private final class Held {
+    private let context: ModelContext
+    private let books: [Book]
+
+    init(_ context: ModelContext) throws {
+      self.context = context
+      books = try context.fetch(FetchDescriptor<Book>())
+    }
+
     func update() throws {
-      let context = ModelContext(container)
-      for book in try context.fetch(FetchDescriptor<Book>()) { book.isFinished.toggle() }
+      for book in books { book.isFinished.toggle() }
       try context.save()
     }
 
     func delete() throws {
-      let context = ModelContext(container)
-      for book in try context.fetch(FetchDescriptor<Book>()) { context.delete(book) }
+      for book in books { context.delete(book) }
       try context.save()
     }
   }

@@ -140,14 +140,7 @@ struct SyncBenchmark {
     try client.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     client.waitUntilExit()
-    var result: [String: Double] = [:]
-    for line in text.split(separator: "\n") {
-      guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
-        let name = object["w"] as? String, let seconds = object["sec"] as? Double
-      else { continue }
-      result[name] = seconds * 1000
-    }
-    return result
+    return try RawInRow.times(in: text)
   }
 
   /// A daemon of the run's own.

@@ -204,13 +204,13 @@ extension ModelContext {
     return Self.typed(found)
   }
 
-  /// The objects as an array of their class. An array of objects holds one pointer for each, whatever their class.
+  /// The objects as an array of their class, which each of them is known to have.
   private static func typed<Model: PersistentModel>(_ models: ContiguousArray<any PersistentModel>) -> [Model] {
     [Model](unsafeUninitializedCapacity: models.count) { buffer, count in
+      for index in models.indices {
+        buffer.initializeElement(at: index, to: unsafeDowncast(models[index], to: Model.self))
+      }
       count = models.count
-      guard let start = UnsafeMutableRawPointer(buffer.baseAddress) else { return }
-      let slots = start.bindMemory(to: AnyObject.self, capacity: models.count)
-      for index in models.indices { (slots + index).initialize(to: models[index]) }
     }
   }
 

@@ -131,15 +131,9 @@ package final class StoreWriter {
     let update = real == changed ? pair : try statements.update(entity, real)
     update.update.forgetBound()
     // Bound and checked before it is recorded: a value that cannot be stored leaves no trace.
-<<<<<<< HEAD
-    try source.bind(real, to: update, from: 3)
-    try check(entity, id, real, in: update, from: 3, source)
-    try finishUpdate(entity, id, writes, stamps: old.stamps, recorder, update)
-=======
     try source.bind(real, to: update.update, from: 3)
-    try check(entity, real, in: update.update, from: 3, source)
+    try check(entity, id, real, in: update.update, from: 3, source)
     try finishUpdate(entity, id, writes, old, recorder, update)
->>>>>>> 9729373 (Keep the plans of fetches, look records up without a transaction, and update without reading where nothing is recorded)
     updated.append((entity.name, id))
     noteUnique(entity, id, written: real)
     noteReferences(entity, id, written: real)
@@ -154,7 +148,7 @@ package final class StoreWriter {
     statement.forgetBound()
     statement.bind(high: id.high, low: id.low, at: 1)
     try source.bind(changed, to: statement, from: 3)
-    try check(entity, changed, in: statement, from: 3, source)
+    try check(entity, id, changed, in: statement, from: 3, source)
     try statement.run()
     if connection.changes == 0 { return try contains(entity, id) }
     updated.append((entity.name, id))
