@@ -2,6 +2,7 @@ import Foundation
 import Tombolo
 import TomboloClient
 import TomboloProtocol
+import TomboloSQLite
 
 /// The loop A → server → B over loopback: real daemon, real transport, real stores; the raw parts beside it in the same run.
 struct SyncBenchmark {
@@ -53,6 +54,7 @@ struct SyncBenchmark {
         limit: raw["pull2"]))
     let sums = (try a.checksum(), try b.checksum())
     guard sums.0 == sums.1 else { throw BenchmarkFailure("the replicas differ after the sync") }
+    rows.append(try repair(b, server))
     return rows
   }
 
@@ -108,11 +110,30 @@ struct SyncBenchmark {
     }
   }
 
-  private func sync(_ store: Store, _ server: Server) throws {
+  /// Ten records of B are damaged behind its back: a sync that looks at every row finds and mends them.
+  private func repair(_ store: Store, _ server: Server) throws -> BenchmarkResult {
+    let sum = try store.checksum()
+    let chosen = "WHERE \"createdAt\" IN (SELECT \"createdAt\" FROM \"Book\" ORDER BY \"createdAt\" LIMIT"
+    try store.write { connection in
+      try connection.execute("UPDATE \"Book\" SET \"title\" = 'damaged' \(chosen) 7 OFFSET 3)")
+      try connection.execute("DELETE FROM \"Book\" \(chosen) 3)")
+    }
+    var report = SyncReport()
+    let time = try milliseconds { report = try sync(store, server, scansRows: true) }
+    guard report.repaired == 10, report.exchanges <= 5, try store.checksum() == sum else {
+      throw BenchmarkFailure("ten damaged records: \(report.repaired) mended in \(report.exchanges) round trips")
+    }
+    return BenchmarkResult(name: "loop", what: "ten damaged records found and mended", milliseconds: time, limit: nil)
+  }
+
+  @discardableResult
+  private func sync(_ store: Store, _ server: Server, scansRows: Bool = false) throws -> SyncReport {
     let driver = SyncDriver(
       store: store, token: server.token, transport: CurlTransport(), sleeper: SemaphoreSleeper(),
       randomness: SystemRandomness())
-    _ = try driver.run()
+    var options = SyncEngine.Options()
+    options.scansRows = scansRows
+    return try driver.run(options)
   }
 
   /// The raw program prints a JSON line a phase.

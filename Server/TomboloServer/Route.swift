@@ -14,6 +14,7 @@ enum Route: Hashable {
   case reupload(String)
   case records(String)
   case checksum(String)
+  case checksumRecords(String)
   case replicas(String)
   case tokens(String)
   case token(String, id: String)
@@ -42,6 +43,7 @@ enum Route: Hashable {
     case (1, "reupload"): return .reupload(store)
     case (1, "records"): return .records(store)
     case (1, "checksum"): return .checksum(store)
+    case (2, "checksum") where rest[1] == "records": return .checksumRecords(store)
     case (1, "replicas"): return .replicas(store)
     case (1, "tokens"): return .tokens(store)
     case (2, "tokens"): return .token(store, id: rest[1])
@@ -51,10 +53,10 @@ enum Route: Hashable {
 
   var methods: [String] {
     switch self {
-    case .page, .health, .metrics, .capabilities, .schemas, .checksum, .replicas: ["GET"]
+    case .page, .health, .metrics, .capabilities, .schemas, .replicas: ["GET"]
     case .store, .schema: ["GET", "PUT"]
-    case .changes: ["GET", "POST"]
-    case .known, .records, .reupload: ["POST"]
+    case .changes, .checksum: ["GET", "POST"]
+    case .known, .records, .reupload, .checksumRecords: ["POST"]
     case .tokens: ["GET", "POST"]
     case .token: ["DELETE"]
     }
@@ -65,7 +67,8 @@ enum Route: Hashable {
     switch self {
     case .page, .health, .metrics, .capabilities: nil
     case .store(let name), .schemas(let name), .schema(let name, _), .changes(let name), .known(let name),
-      .reupload(let name), .records(let name), .checksum(let name), .replicas(let name), .tokens(let name),
+      .reupload(let name), .records(let name), .checksum(let name), .checksumRecords(let name), .replicas(let name),
+      .tokens(let name),
       .token(let name, _):
       name
     }

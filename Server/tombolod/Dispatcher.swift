@@ -17,6 +17,8 @@ final class Dispatcher: @unchecked Sendable {
   private let service: Service
   private let clock = SystemClock()
   private var nextCollection: UInt64
+  private var nextRecount: UInt64
+  private var recounted = 0
 
   /// Requests that share one commit at most.
   private static let batchMax = 256
@@ -32,6 +34,7 @@ final class Dispatcher: @unchecked Sendable {
   init(service: Service) {
     self.service = service
     nextCollection = clock.milliseconds() + Self.collectionMilliseconds
+    nextRecount = clock.milliseconds() + Self.collectionMilliseconds / UInt64(Service.recountParts)
     let thread = Thread { [self] in run() }
     thread.name = "dispatcher"
     thread.start()
@@ -83,6 +86,7 @@ final class Dispatcher: @unchecked Sendable {
       if !work.pushes.isEmpty { commit(work.pushes) }
       answerWaiting(atOnce: work.isStopping)
       collectIfDue()
+      recountIfDue()
     }
   }
 
@@ -91,7 +95,7 @@ final class Dispatcher: @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     while pushes.isEmpty, arrivals.isEmpty, !isStopping {
-      let deadline = min(waiting.map(\.poll.deadline).min() ?? .max, nextCollection)
+      let deadline = min(waiting.map(\.poll.deadline).min() ?? .max, nextCollection, nextRecount)
       let now = clock.milliseconds()
       if deadline <= now { break }
       let limit = Date(timeIntervalSinceNow: Double(deadline - now) / 1_000)
@@ -155,5 +159,13 @@ final class Dispatcher: @unchecked Sendable {
     guard clock.milliseconds() >= nextCollection else { return }
     nextCollection = clock.milliseconds() + Self.collectionMilliseconds
     service.collectTombstonesAndLog()
+  }
+
+  /// A part of the checksums at a time, all of them in a day.
+  private func recountIfDue() {
+    guard clock.milliseconds() >= nextRecount else { return }
+    nextRecount = clock.milliseconds() + Self.collectionMilliseconds / UInt64(Service.recountParts)
+    service.recountChecksumsAndLog(part: recounted)
+    recounted += 1
   }
 }

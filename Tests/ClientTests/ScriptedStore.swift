@@ -10,6 +10,9 @@ final class ScriptedStore: ReplicaStoring {
     var attempted = SaveNumber.none
     var state: ReplicaState?
     var snapshots = 0
+    var rechecks: [PullOutcome.ChecksumComparison] = []
+    var differingBuckets: [UInt32] = []
+    var differences: [RecordDifference] = []
     var pages: [Page] = []
     var identities = 0
     /// Given instead of what the answers say, first one first.
@@ -21,6 +24,7 @@ final class ScriptedStore: ReplicaStoring {
   private let shared: Guarded<State>
 
   var now: State { shared.withLock { $0 } }
+  func change(_ body: (inout State) -> Void) { shared.withLock { body(&$0) } }
 
   init(version: SchemaVersion? = SchemaVersion(1, 0, 0), epoch: Epoch? = Epoch(7), hasRemote: Bool = true) {
     document = SchemaDocument(name: "Library", version: version, entities: [SchemaEntity(name: "Book")])
@@ -122,6 +126,24 @@ final class ScriptedStore: ReplicaStoring {
       return page.hasMore ? .staged : .applied(records: page.items.count, conflicts: 0, checksum: .equal)
     }
   }
+
+  func recheck(_ theirs: Checksum?, at cursor: Cursor, isForced: Bool) throws -> PullOutcome.ChecksumComparison? {
+    shared.withLock { shared in shared.rechecks.isEmpty ? nil : shared.rechecks.removeFirst() }
+  }
+
+  func differingBuckets(_ response: ComparisonResponse, at cursor: Cursor) throws -> [UInt32]? {
+    shared.withLock { $0.differingBuckets }
+  }
+
+  func differingRecords(_ response: ComparisonResponse, at cursor: Cursor) throws -> [RecordDifference]? {
+    shared.withLock { $0.differences }
+  }
+
+  func repair(_ page: Page, _ differences: [RecordDifference]) throws -> RepairOutcome? {
+    RepairOutcome(records: differences.count)
+  }
+
+  func beginRepairSnapshot() throws { try beginSnapshot() }
 
   func beginSnapshot() throws {
     shared.withLock { shared in

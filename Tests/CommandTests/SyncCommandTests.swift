@@ -3,6 +3,7 @@ import Tombolo
 import TomboloClient
 import TomboloCommand
 import TomboloProtocol
+import TomboloSQLite
 import TomboloServer
 
 @Suite("Commands that sync")
@@ -90,6 +91,35 @@ struct SyncCommandTests {
     let clone = try setting.clone()
     #expect(setting.run("list", clone, "Book", "--csv").lines.count == 3)
     #expect(setting.run("verify", setting.store).status == 0)
+  }
+
+  @Test("verify names the records that a damaged store differs in, and with --repair mends them")
+  func verifyDamaged() throws {
+    let setting = try Setting()
+    let lost = try setting.fixture.add(setting.store, "Book", "title=Emma", "shelf=\(setting.shelf)")
+    #expect(setting.run("sync", setting.store).status == 0)
+    // As the sqlite3 shell does it, once the triggers are gone.
+    let connection = try Connection(path: setting.store)
+    try connection.execute(
+      """
+      DROP TRIGGER _tombolo_shell_Book_update; DROP TRIGGER _tombolo_shell_Book_delete;
+      UPDATE "Book" SET "title" = 'Rune' WHERE "title" = 'Dune'; DELETE FROM "Book" WHERE "title" = 'Emma';
+      """)
+    let verified = setting.run("verify", setting.store)
+    #expect(verified.status == 1)
+    #expect(verified.lines.contains("differs      Book \(setting.book)"), "\(verified.output)")
+    #expect(verified.lines.contains("not here     Book \(lost)"), "\(verified.output)")
+    #expect(verified.errors.contains("--repair"))
+    let json = setting.run("verify", setting.store, "--json").output
+    #expect(json.contains("{\"entity\":\"Book\",\"id\":\"\(lost)\",\"kind\":\"missing\"}"), "\(json)")
+    let repaired = setting.run("verify", setting.store, "--repair")
+    #expect(repaired.status == 0, "\(repaired.output) \(repaired.errors)")
+    #expect(repaired.errors.contains("2 records differed"))
+    #expect(setting.run("verify", setting.store).output.contains("equal"))
+    #expect(setting.run("get", setting.store, "Book", setting.book).output.contains("Dune"))
+    #expect(setting.run("conflicts", setting.store).output.contains("“Rune”"))
+    #expect(setting.run("status", setting.store).output.contains("repaired  2 records"))
+    #expect(setting.run("status", setting.store, "--json").output.contains("\"kind\":\"changed\""))
   }
 
   @Test("verify says that nothing can be compared while something is unsent or new")

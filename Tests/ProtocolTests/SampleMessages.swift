@@ -200,6 +200,11 @@ enum SampleMessages {
     introduction: shortIntroduction, session: record(31), part: 0, cursor: nil, answered: .none, items: [], vector: [:],
     isLast: false)
   static let reuploadResponse = ReuploadResponse(epoch: Epoch(9), parts: 4, isComplete: true, serverTime: time)
+  static let comparisonRequest = ComparisonRequest(cursor: cursor, buckets: [0, 7, 4_095])
+  static let comparisonRecords = ComparisonRequest(cursor: cursor, records: [record(1), record(2)])
+  static let comparisonResponse = ComparisonResponse(
+    position: FeedPosition(44), buckets: [0, 7],
+    records: [.init(id: record(1), sum: Checksum(high: 1, low: .max)), .init(id: record(2), sum: nil)])
 
   /// Every sample by the name of its golden file.
   static let all: [Sample] = [
@@ -211,6 +216,8 @@ enum SampleMessages {
     Sample("feed-item-conflict", items[6]), Sample("known-request", knownRequest),
     Sample("known-response", knownResponse), Sample("reupload-request", reuploadRequest),
     Sample("reupload-request-short", shortReuploadRequest), Sample("reupload-response", reuploadResponse),
+    Sample("known-response", knownResponse), Sample("comparison-request", comparisonRequest),
+    Sample("comparison-records", comparisonRecords), Sample("comparison-response", comparisonResponse),
   ]
 }
 

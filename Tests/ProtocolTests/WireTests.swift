@@ -11,6 +11,16 @@ struct WireTests {
     #expect(decoded.encoded(as: format) == bytes)
   }
 
+  @Test("The sums of all buckets are read as they were written, and not one less", arguments: WireFormat.allCases)
+  func bucketSums(format: WireFormat) throws {
+    let sums = (0..<UInt64(Checksum.bucketCount)).map { Checksum(high: $0, low: .max - $0) }
+    let response = ComparisonResponse(position: FeedPosition(3), sums: sums)
+    let bytes = response.encoded(as: format)
+    #expect(try ComparisonResponse(decoding: bytes, as: format) == response)
+    let short = ComparisonResponse(position: FeedPosition(3), sums: sums.dropLast()).encoded(as: format)
+    #expect(throws: (any Error).self) { try ComparisonResponse(decoding: short, as: format) }
+  }
+
   @Test("A change of one attribute costs its value and a dozen bytes in a batch of a thousand")
   func sizeOfAnUpdate() throws {
     let imported = SampleMessages.stamp(0)

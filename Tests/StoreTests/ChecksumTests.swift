@@ -3,7 +3,7 @@ import Tombolo
 import TomboloProtocol
 import TomboloSQLite
 
-/// What the checksum sees of a replica that was changed behind the library's back (finding: a lost pair went unnoticed).
+/// What the checksum sees of a replica that was changed behind the library's back.
 @Suite struct ChecksumTests {
   /// A replica with two tasks, a label on the first, and a task of which nobody assigned anything; all confirmed.
   private static func run() throws -> (run: SyncRun, task: RecordID) {

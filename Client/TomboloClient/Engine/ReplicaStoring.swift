@@ -22,6 +22,11 @@ package protocol ReplicaStoring: Sendable {
   func reuploadPart(itemsMax: Int, bytesMax: Int) throws -> ReuploadPart?
   func take(_ response: ReuploadResponse, to part: ReuploadPart) throws -> Bool
   func beginReset() throws
+  func recheck(_ theirs: Checksum?, at cursor: Cursor, isForced: Bool) throws -> PullOutcome.ChecksumComparison?
+  func differingBuckets(_ response: ComparisonResponse, at cursor: Cursor) throws -> [UInt32]?
+  func differingRecords(_ response: ComparisonResponse, at cursor: Cursor) throws -> [RecordDifference]?
+  func repair(_ page: Page, _ differences: [RecordDifference]) throws -> RepairOutcome?
+  func beginRepairSnapshot() throws
   func takenNumbers(from first: SaveNumber, upTo end: SaveNumber) throws -> [ChangeSet]
 }
 

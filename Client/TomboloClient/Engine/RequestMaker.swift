@@ -48,6 +48,14 @@ package struct RequestMaker: Sendable {
     return self.request("POST", "/reupload", body: request.encoded(as: .cbor))
   }
 
+  package func compare(_ comparison: ComparisonRequest) -> TransportRequest {
+    request("POST", "/checksum", body: comparison.encoded(as: .cbor))
+  }
+
+  package func compareRecords(_ comparison: ComparisonRequest) -> TransportRequest {
+    request("POST", "/checksum/records", body: comparison.encoded(as: .cbor))
+  }
+
   /// - Parameter former: the ids that the replica had before: entries that are addressed to them are wanted as well.
   package func pull(_ pull: PullRequest, former: [ReplicaID] = []) -> TransportRequest {
     var query = "limit=\(pull.limit)"

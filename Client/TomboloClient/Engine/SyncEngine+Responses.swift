@@ -31,6 +31,11 @@ extension SyncEngine {
         return try takeReupload(try ReuploadResponse(decoding: response.body, as: try format(of: response)))
       case .pull:
         return try takePage(try Page(decoding: response.body, as: try format(of: response)))
+      case .compare(let buckets):
+        return try takeComparison(
+          try ComparisonResponse(decoding: response.body, as: try format(of: response)), of: buckets)
+      case .fetch(let differences):
+        return try takeStates(try Page(decoding: response.body, as: try format(of: response)), of: differences)
       }
     } catch let error as TomboloError where error.code == .malformedMessage || error.code == .unexpectedResponse {
       // Bytes cut or changed on the way look like this; a server that always answers so is given up soon.
@@ -51,9 +56,14 @@ extension SyncEngine {
       report.applied += records
       report.conflicts += conflicts
       report.checksum = SyncReport.Comparison(checksum)
+      standing = Standing(cursor: page.cursor, checksum: page.checksum)
+      if isRenewing {
+        report.repaired += records
+        isRenewing = false
+      }
       rounds += 1
       let hasMore = refusal == nil ? try !store.outbox(recordsMax: 1, bytesMax: 1).isEmpty : false
-      return hasMore && rounds < options.roundsMax ? try take(.push) : try finish()
+      return hasMore && rounds < options.roundsMax ? try take(.push) : try conclude()
     case .epochChanged:
       throw SyncFailure.epochChanged
     case .copied:
@@ -73,6 +83,11 @@ extension SyncEngine {
 
   private mutating func refuse(_ response: TransportResponse) throws -> SyncInstruction {
     let error = SyncFailure.error(in: response)
+    if isComparing, error.code != .unauthorized, error.code != .otherEpoch, !error.isRetryable {
+      // An older server cannot narrow a difference down, or has gone on: what was exchanged stands, and the report says
+      // that there is a difference.
+      return try finish()
+    }
     switch error.code {
     case .unknownStore:
       guard !hasCreatedStore else { throw error }
@@ -114,6 +129,13 @@ extension SyncEngine {
       return try retry(after: retryAfter(response)) ?? { () throws -> SyncInstruction in throw error }()
     default:
       throw error
+    }
+  }
+
+  private var isComparing: Bool {
+    switch step {
+    case .compare, .fetch: true
+    default: false
     }
   }
 

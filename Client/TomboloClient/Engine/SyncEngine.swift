@@ -6,6 +6,7 @@ package import TomboloProtocol
 /// ```
 /// start ─▶ (first contact or unknown schema: register ─▶ create the store ─▶ register)
 ///       ─▶ push until the outbox is empty ─▶ pull until the last page ─▶ push again if something became unsent
+///       ─▶ (checksums differ: sums of buckets ─▶ sums of records ─▶ the records that differ)
 /// ```
 ///
 /// Everything durable is the store's: an engine is thrown away after its sync, whether it finished, threw or was killed.
@@ -22,6 +23,8 @@ package struct SyncEngine: Sendable {
     package var idlePushesMax = 4
     /// How to go on with a server that is another one than before; nil stops there.
     package var recovery: Recovery?
+    /// Sums up all rows at the end, whether or not it is time for that.
+    package var scansRows = false
     package init() {}
   }
 
@@ -44,6 +47,10 @@ package struct SyncEngine: Sendable {
     /// One part after another of what the replica has of an earlier epoch.
     case reupload
     case pull
+    /// The sums of all buckets, or of the records in some.
+    case compare([UInt32])
+    /// The state of records that differ.
+    case fetch([RecordDifference])
   }
 
   /// A change set too large for a request, cut into pieces.
@@ -78,6 +85,10 @@ package struct SyncEngine: Sendable {
   var hasCreatedStore = false
   var hasBegunSnapshot = false
   var identityChanges = 0
+  var standing: Standing?
+  var hasCompared = false
+  /// Everything is fetched anew because too much differs.
+  var isRenewing = false
   /// A refusal to push that does not keep the replica from pulling: a reader's token.
   var refusal: TomboloError?
   var report = SyncReport()
@@ -171,6 +182,10 @@ package struct SyncEngine: Sendable {
     case .pull:
       progress.phase = .pulling
       request = try pullRequest()
+    case .compare(let buckets):
+      request = try comparisonRequest(buckets)
+    case .fetch(let differences):
+      request = try fetchRequest(differences)
     }
     return departed(request)
   }

@@ -6,7 +6,8 @@ public struct SyncReport: Hashable, Sendable {
   public enum Comparison: String, Hashable, Sendable {
     /// Both checksums are the same.
     case equal
-    /// They differ: the replica or the server holds something that the other does not.
+    /// They differ, and a repair did not help (`checksum_mismatch`): the replica or the server holds something that the
+    /// other does not. The next sync tries again.
     case different
     /// Something was still unsent, or the server named no checksum.
     case notCompared
@@ -26,6 +27,9 @@ public struct SyncReport: Hashable, Sendable {
   public var conflicts = 0
   /// The outcome of the last comparison of checksums.
   public var checksum = Comparison.notCompared
+  /// Records of this replica that differed from the server's although everything was exchanged, and were mended. Values
+  /// of this replica that gave way are among the conflicts.
+  public var repaired = 0
   /// Requests that were answered.
   public var exchanges = 0
   /// Requests that were sent again after a failure.

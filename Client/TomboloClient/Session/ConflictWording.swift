@@ -83,6 +83,11 @@ package struct ConflictWording: Sendable {
       return "Your move of \(record) was undone: together with a move made elsewhere it closed a cycle."
     case .reupload:
       return "\(yours) gave way to \(standing), which was written after the server had been restored."
+    case .repaired:
+      let value = "The \(entry.field ?? "value") \(lost) of \(record)"
+      return entry.standing == nil
+        ? "\(value) was taken out in a repair: the server did not have it."
+        : "\(value) gave way to \(standing) in a repair: this replica differed from the server."
     default:
       return "\(yours) does not stand (\(entry.rule.rawValue)); what stands is \(standing)."
     }

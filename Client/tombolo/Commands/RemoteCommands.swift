@@ -135,7 +135,8 @@ struct SyncSession {
     token = try TokenFile.read(file)
   }
 
-  func sync(_ recovery: SyncEngine.Recovery? = nil, waits: Bool = false) throws -> SyncReport {
+  /// - Parameter scansRows: looks at every row, whether or not it is time for that.
+  func sync(_ recovery: SyncEngine.Recovery? = nil, waits: Bool = false, scansRows: Bool = false) throws -> SyncReport {
     let driver = SyncDriver(
       store: store, token: token, transport: context.makeTransport(), sleeper: SemaphoreSleeper(),
       randomness: context.randomness)
@@ -143,6 +144,7 @@ struct SyncSession {
     defer { output.endProgress() }
     var options = SyncEngine.Options()
     options.recovery = recovery
+    options.scansRows = scansRows
     return try driver.run(options, waitsForLease: waits) { notice in
       switch notice {
       case .progress(let progress):
@@ -164,8 +166,8 @@ struct SyncSession {
         .object([
           ("pushed", .number(report.pushed)), ("parked", .number(report.parked)), ("pulled", .number(report.pulled)),
           ("applied", .number(report.applied)), ("conflicts", .number(report.conflicts)),
-          ("checksum", .string(report.checksum.rawValue)), ("retries", .number(report.retries)),
-          ("uploaded", .number(report.uploaded)),
+          ("checksum", .string(report.checksum.rawValue)), ("repaired", .number(report.repaired)),
+          ("retries", .number(report.retries)), ("uploaded", .number(report.uploaded)),
         ]))
     } else {
       output.line("sent \(count(report.pushed, "save")), received \(count(report.pulled, "record"))")
@@ -181,79 +183,17 @@ struct SyncSession {
     if report.parked > 0 {
       output.note("\(count(report.parked, "save")) refused by the server and kept aside: 'tombolo parked' says why.")
     }
+    if report.repaired > 0 {
+      output.note(
+        "\(count(report.repaired, "record")) differed from the server's and \(report.repaired == 1 ? "was" : "were") repaired: "
+          + "'tombolo status' tells when, 'tombolo conflicts' which values gave way.")
+    }
     if report.checksum == .different {
       output.note(
-        "warning[checksum_mismatch]: this replica and the server differ although both say that all is exchanged: "
-          + "'tombolo verify' says what to do.")
+        "warning[checksum_mismatch]: this replica and the server differ although both say that all is exchanged; "
+          + "'tombolo verify' names the records, and the next sync tries to repair them.")
     }
   }
 
   private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
-}
-
-/// `tombolo verify STORE`
-package struct VerifyCommand: Command {
-  package static let declaration = CommandDeclaration(
-    "verify", summary: "Compare a store's checksum with the server's",
-    discussion:
-      "Exit status 1 when they differ, and when they cannot be compared because something is still unsent or new.",
-    operands: [Shared.store], options: [Shared.json.declaration])
-
-  let store: String
-  let isJSON: Bool
-
-  package init(_ arguments: ParsedArguments) throws {
-    store = arguments["STORE"]
-    isJSON = try arguments.value(Shared.json)
-  }
-
-  package func run(in context: CommandContext) throws {
-    // What another program wrote is taken up first, where the store can be written at all.
-    let isReadOnly = FileManager.default.fileExists(atPath: store) && !FileManager.default.isWritableFile(atPath: store)
-    let store = try context.open(store, readOnly: isReadOnly)
-    let session = try SyncSession(store: store, tokenFile: nil, context: context)
-    let local = try store.checksum()
-    guard let state = try store.replicaState(), let cursor = state.cursor else {
-      throw TomboloError(.noRemote, "The store has never synced.", remedy: "Sync first: tombolo sync \(self.store).")
-    }
-    guard state.unsent == 0 else {
-      throw TomboloError(
-        .checksumMismatch, "Nothing can be compared while \(state.unsent) saves are unsent.",
-        remedy: "Sync first: tombolo sync \(self.store).")
-    }
-    let server = try ServerAccess(url: state.remoteURL, token: session.token, context: context)
-      .checksum(after: cursor, of: store, state)
-    let isEqual = local == server
-    if isJSON {
-      context.output.json(
-        .object([
-          ("equal", .bool(isEqual)), ("local", .string(Self.text(local))), ("server", .string(Self.text(server))),
-          ("position", .integer(Int64(clamping: cursor.position.rawValue))),
-        ]))
-    } else {
-      context.output.line("local   \(Self.text(local))")
-      context.output.line("server  \(Self.text(server))")
-      context.output.line(isEqual ? "equal" : "different")
-    }
-    if !isEqual { throw difference(state) }
-  }
-
-  /// Everything was exchanged, and the two differ: nothing that is sent or received mends that.
-  private func difference(_ state: ReplicaState) -> TomboloError {
-    let kept =
-      state.parked == 0
-      ? "Everything written here was sent." : "What the server refused is only here: 'tombolo parked \(store) --json'."
-    return TomboloError(
-      .checksumMismatch, "The store at \(store) and the server hold different data, and a sync does not mend it.",
-      remedy:
-        "Its file was changed by something else than Tombolo or sqlite3, or the disk failed. Keep this file, and take the "
-        + "server's data: tombolo clone \(state.remoteURL) NEW --token-file FILE. \(kept)")
-  }
-
-  static func text(_ checksum: Checksum) -> String {
-    [checksum.high, checksum.low].map { number in
-      let digits = String(number, radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }.joined()
-  }
 }

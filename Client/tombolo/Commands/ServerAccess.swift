@@ -39,4 +39,38 @@ struct ServerAccess {
     }
     return checksum
   }
+
+  /// The records that differ, as far as one comparison names them.
+  struct Difference {
+    struct Record {
+      var entity: String?
+      var id: RecordID
+      var kind: RecordDifference.Kind
+    }
+    var records: [Record] = []
+    var isComplete = true
+  }
+
+  /// - Throws: what ``SingleExchange`` throws.
+  func differences(at cursor: Cursor, of store: Store) throws -> Difference {
+    var difference = Difference()
+    var comparison = ComparisonRequest(cursor: cursor)
+    let sums = try ComparisonResponse(
+      decoding: try SingleExchange.body(of: requests.compare(comparison), on: transport), as: .cbor)
+    let buckets = try store.differingBuckets(sums, at: cursor) ?? []
+    guard !buckets.isEmpty else { return difference }
+    comparison.buckets = Array(buckets.prefix(ComparisonRequest.bucketsMax))
+    let parts = try ComparisonResponse(
+      decoding: try SingleExchange.body(of: requests.compare(comparison), on: transport), as: .cbor)
+    let found = try store.differingRecords(parts, at: cursor) ?? []
+    let named = found.prefix(ComparisonRequest.recordsMax)
+    difference.isComplete = parts.buckets.count == buckets.count && named.count == found.count
+    comparison = ComparisonRequest(cursor: cursor, records: named.map(\.id))
+    let page = try Page(
+      decoding: try SingleExchange.body(of: requests.compareRecords(comparison), on: transport), as: .cbor)
+    difference.records = try named.map {
+      Difference.Record(entity: try store.entity(of: $0.id, in: page), id: $0.id, kind: $0.kind)
+    }
+    return difference
+  }
 }

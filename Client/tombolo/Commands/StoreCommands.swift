@@ -96,14 +96,24 @@ package struct StatusCommand: Command {
         return (entity.name, try connection.firstRow(sql) { Int($0.int64(0)) } ?? 0)
       }
     }
+    let incidents = state == nil ? [] : try store.incidents()
     if isJSON {
-      context.output.json(Self.json(document, state, counts))
+      context.output.json(Self.json(document, state, counts, incidents))
     } else {
       show(document, state, counts, in: context.output)
+      for incident in incidents.prefix(5) { context.output.line("repaired  \(Self.words(incident))") }
     }
   }
 
-  private static func json(_ document: SchemaDocument, _ state: ReplicaState?, _ counts: [(String, Int)]) -> JSONText {
+  private static func words(_ incident: RepairIncident) -> String {
+    let records = incident.records
+    let what = records.isEmpty ? "everything" : "\(records.count) record\(records.count == 1 ? "" : "s")"
+    return "\(what) that differed from the server's, \(TimeText.text(incident.time))"
+  }
+
+  private static func json(
+    _ document: SchemaDocument, _ state: ReplicaState?, _ counts: [(String, Int)], _ incidents: [RepairIncident]
+  ) -> JSONText {
     var members: [(String, JSONText)] = [
       ("schema", .string(document.name)), ("version", .optional(document.version?.description)),
       ("fingerprint", .string(document.fingerprint.description)),
@@ -117,9 +127,27 @@ package struct StatusCommand: Command {
         ("unsent", .number(state.unsent)), ("parked", .number(state.parked)),
         ("lastPush", .optional(state.lastPush.map(TimeText.text))),
         ("lastPull", .optional(state.lastPull.map(TimeText.text))),
+        ("repairs", .array(incidents.prefix(100).map { json($0) })),
       ]
     }
     return .object(members)
+  }
+
+  /// Without records where everything was fetched anew.
+  private static func json(_ incident: RepairIncident) -> JSONText {
+    .object([
+      ("time", .string(TimeText.text(incident.time))),
+      (
+        "records",
+        .array(
+          incident.records.map { record in
+            .object([
+              ("entity", .optional(record.entity)), ("id", .string(record.id.description)),
+              ("kind", .string(record.kind.rawValue)),
+            ])
+          })
+      ),
+    ])
   }
 
   private func show(_ document: SchemaDocument, _ state: ReplicaState?, _ counts: [(String, Int)], in output: Output) {

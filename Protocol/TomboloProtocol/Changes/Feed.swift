@@ -155,4 +155,6 @@ package struct ConflictRule: RawRepresentable, Hashable, Sendable {
   package static let cycle = ConflictRule(rawValue: "cycle")
   /// A value uploaded after a server restore met a write of the new epoch.
   package static let reupload = ConflictRule(rawValue: "reupload")
+  /// The replica's row differed from the server's although everything was exchanged; the server's value was taken.
+  package static let repaired = ConflictRule(rawValue: "repaired")
 }

@@ -105,9 +105,13 @@ package struct ChecksumChange: Hashable, Sendable {
   package init() {}
 
   package mutating func add(_ sum: Checksum, of record: RecordID) {
+    if sum != Checksum() { add(sum, toBucket: Checksum.bucket(of: record)) }
+  }
+
+  package mutating func add(_ sum: Checksum, toBucket bucket: Int) {
     if sum == Checksum() { return }
     total.add(sum)
-    buckets[Checksum.bucket(of: record), default: Checksum()].add(sum)
+    buckets[bucket, default: Checksum()].add(sum)
   }
 }
 

@@ -137,7 +137,7 @@ extension Page: WireMessage {
     writer.vector(vector)
     if let checksum {
       writer.field(FieldKey.checksum)
-      writer.body.bytes(RecordID(high: checksum.high, low: checksum.low).bytes)
+      writer.body.bytes(checksum.bytes)
     }
     writer.field(FieldKey.pageServerTime)
     writer.body.unsigned(serverTime)
@@ -166,10 +166,8 @@ extension Page: WireMessage {
       case FieldKey.pageAnswers: answers = try reader.list { try $0.answer() }
       case FieldKey.vector: vector = try reader.vector()
       case FieldKey.checksum:
-        guard let sum = RecordID(bytes: try reader.cbor.bytes()) else {
-          throw reader.cbor.malformed("a checksum has sixteen bytes")
-        }
-        checksum = Checksum(high: sum.high, low: sum.low)
+        checksum = Checksum(bytes: try reader.cbor.bytes())
+        if checksum == nil { throw reader.cbor.malformed("a checksum has sixteen bytes") }
       case FieldKey.pageServerTime: serverTime = try reader.cbor.unsigned()
       case FieldKey.recordBytesMax: recordBytesMax = Int(clamping: try reader.cbor.unsigned())
       default: return false

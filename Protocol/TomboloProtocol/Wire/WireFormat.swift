@@ -40,6 +40,8 @@ package enum MessageKind: UInt64, Hashable, Sendable, CaseIterable {
   case knownResponse = 8
   case reuploadRequest = 11
   case reuploadResponse = 12
+  case comparisonRequest = 13
+  case comparisonResponse = 14
 
   package var name: String {
     switch self {
@@ -53,6 +55,8 @@ package enum MessageKind: UInt64, Hashable, Sendable, CaseIterable {
     case .knownResponse: "known_response"
     case .reuploadRequest: "reupload_request"
     case .reuploadResponse: "reupload_response"
+    case .comparisonRequest: "comparison_request"
+    case .comparisonResponse: "comparison_response"
     }
   }
 }

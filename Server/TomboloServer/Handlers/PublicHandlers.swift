@@ -38,7 +38,8 @@ extension Service {
       var formats = WireFormat.allCases.map(\.mediaType)
       var compression = ["zstd"]
       var features = [
-        "push", "pull", "long_poll", "fragments", "snapshot", "known", "records", "reupload", "checksum", "tokens",
+        "push", "pull", "long_poll", "fragments", "snapshot", "known", "records", "reupload", "checksum", "comparison",
+        "tokens",
       ]
       var limits: Limits
     }

@@ -77,8 +77,3 @@ extension Epoch {
     self.init(value)
   }
 }
-
-extension Checksum {
-  /// Thirty-two hexadecimal digits.
-  var text: String { ReplicaID(high).description + ReplicaID(low).description }
-}

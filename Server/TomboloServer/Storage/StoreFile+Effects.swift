@@ -22,6 +22,7 @@ extension StoreFile {
     for link in effects.links { try write(link) }
     for conflict in effects.conflicts { try write(conflict) }
     state.checksum.add(effects.checksumChange.total)
+    buckets.add(effects.checksumChange)
     try noteEpoch(effects)
   }
 

@@ -13,6 +13,8 @@ final class StoreFile {
   var state: StoreState
   /// The registered schema versions, read once.
   var registry: SchemaRegistry
+  /// The parts of `state.checksum`.
+  let buckets: BucketSums
   /// Replicas that spoke since the last commit.
   var notes: [ReplicaID: ReplicaNote] = [:]
   /// The lives that the store had before a restore, the last one last.
@@ -28,7 +30,8 @@ final class StoreFile {
     let connection = connection
     state = try connection.immediate {
       try Self.checkFormat(connection)
-      try connection.execute(StoreState.tables + SchemaRegistry.tables + FormerEpoch.tables + Self.tables)
+      try connection.execute(
+        StoreState.tables + SchemaRegistry.tables + BucketSums.table + FormerEpoch.tables + Self.tables)
       if let state = try StoreState.load(from: connection) { return state }
       let state = StoreState(
         epoch: Epoch(options.randomness.next()), position: .start, commit: 0, greatestMilliseconds: 0,
@@ -38,6 +41,8 @@ final class StoreFile {
     }
     registry = try SchemaRegistry.load(from: connection)
     formerEpochs = try FormerEpoch.load(from: connection)
+    buckets = BucketSums(connection)
+    if try buckets.total() != state.checksum { try recountChecksum() }
   }
 
   private static let tables = """
@@ -99,11 +104,13 @@ final class StoreFile {
   /// Runs `body` durably: in a transaction of its own, or in a savepoint of the group's. What fails leaves no trace.
   func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     let before = (state, registry, formerEpochs)
+    let mark = buckets.mark
     do {
       guard !connection.isInTransaction else { return try connection.savepoint(body) }
       return try commit(body, since: before.0)
     } catch {
       (state, registry, formerEpochs) = before
+      buckets.goBack(to: mark)
       throw error
     }
   }
@@ -116,6 +123,7 @@ final class StoreFile {
     } catch {
       // The group may have ended half way (a full disk): what the file says is what counts.
       (state, registry, formerEpochs) = before
+      buckets.forget()
       if let stored = try StoreState.load(from: connection) { state = stored }
       registry = try SchemaRegistry.load(from: connection)
       throw error
@@ -126,10 +134,12 @@ final class StoreFile {
     let result = try connection.immediate {
       let result = try body()
       try writeNotes()
+      try buckets.save()
       if state != before { try state.save(to: connection) }
       return result
     }
     notes.removeAll(keepingCapacity: true)
+    buckets.settle()
     return result
   }
 

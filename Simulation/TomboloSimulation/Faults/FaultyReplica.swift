@@ -66,6 +66,19 @@ final class FaultyReplica: ReplicaStoring {
   }
 
   func beginSnapshot() throws { try store.beginSnapshot() }
+  func recheck(_ theirs: Checksum?, at cursor: Cursor, isForced: Bool) throws -> PullOutcome.ChecksumComparison? {
+    try store.recheck(theirs, at: cursor, isForced: isForced)
+  }
+  func differingBuckets(_ response: ComparisonResponse, at cursor: Cursor) throws -> [UInt32]? {
+    try store.differingBuckets(response, at: cursor)
+  }
+  func differingRecords(_ response: ComparisonResponse, at cursor: Cursor) throws -> [RecordDifference]? {
+    try store.differingRecords(response, at: cursor)
+  }
+  func repair(_ page: Page, _ differences: [RecordDifference]) throws -> RepairOutcome? {
+    try store.repair(page, differences)
+  }
+  func beginRepairSnapshot() throws { try store.beginRepairSnapshot() }
   func takeNewReplicaID(known: [SaveID: Stamp]) throws { try store.takeNewReplicaID(known: known) }
   func isReuploading() throws -> Bool { try store.isReuploading() }
   func beginReupload() throws { try store.beginReupload() }

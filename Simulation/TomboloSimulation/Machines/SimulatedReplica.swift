@@ -109,6 +109,8 @@ struct ReplicaMemory {
     replica = id
   }
 
+  /// Whether rows were damaged behind the store's back, and no sync has mended them yet.
+  var isDamaged = false
   /// Whether an operation on the store was under way when the machine went down.
   var wasBusy = false
   /// Whether the last power cut may have taken what was not synced.

@@ -12,6 +12,8 @@ public struct SimulationConfiguration: Sendable, Hashable {
   public var hasSkew = true
   /// Whether replicas are put back to older copies of themselves.
   public var hasRestores = true
+  /// Whether rows of replicas are damaged behind their backs at the end, for a sync to mend.
+  public var hasDamage = true
   /// What replicas do; nil lets the seed choose.
   public var mix: SimulationMix?
   /// Whether the trace is kept whole instead of its last lines.

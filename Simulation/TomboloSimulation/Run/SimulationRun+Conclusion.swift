@@ -29,6 +29,7 @@ extension SimulationRun {
       }
       if isQuiet { break }
     }
+    try damageRows()
     let auditor = try makeReplica("auditor")
     try auditor.boot()
     let audit = try syncWhole(auditor)
@@ -37,6 +38,27 @@ extension SimulationRun {
     }
     try judge(auditor)
     return try makeReport(auditor)
+  }
+
+  /// Rows of each replica are damaged behind its back: its next sync finds and mends them.
+  private func damageRows() throws {
+    guard configuration.hasDamage else { return }
+    for replica in replicas {
+      guard let store = replica.store else { continue }
+      let before = try store.checksum()
+      let damages = try RowDamage().strike(store, &generator)
+      if try damages.isEmpty || store.checksum() == before { continue }
+      count("damages")
+      note("\(replica.name)'s rows are damaged: " + damages.joined(separator: ", "))
+      replica.memory.isDamaged = true
+      let report = try syncWhole(replica)
+      guard report.repaired > 0, report.checksum == .equal, try store.checksum() == before else {
+        throw SimulationFailure(
+          .convergence,
+          "\(replica.name)'s sync leaves damaged rows: repaired \(report.repaired), \(report.checksum.rawValue)")
+      }
+      count("repairs")
+    }
   }
 
   /// One sync over a perfect network.
@@ -50,6 +72,7 @@ extension SimulationRun {
       case .finished(let report):
         replica.engine = nil
         replica.memory.hasPulledAll = true
+        try checkRepairs(report, of: replica)
         note(
           "\(replica.name) has synced: pushed \(report.pushed), parked \(report.parked), pulled \(report.pulled), "
             + "conflicts \(report.conflicts), checksum \(report.checksum.rawValue)")
@@ -115,7 +138,9 @@ extension SimulationRun {
 
   private func makeReport(_ auditor: SimulatedReplica) throws -> SimulationReport {
     let content = try auditor.content()
-    let conflicts = try replicas.reduce(0) { try $0 + ($1.store?.conflicts().count ?? 0) }
+    // What a repair took out is no conflict of two people.
+    let entries = try replicas.flatMap { try $0.store?.conflicts() ?? [] }
+    let conflicts = entries.filter { $0.rule != .repaired }.count
     note("the end: \(content?.records.count ?? 0) records, content \(String(content?.digest ?? 0, radix: 16))")
     return SimulationReport(
       seed: seed, trace: trace, counts: counts, records: content?.records.count ?? 0, conflicts: conflicts)

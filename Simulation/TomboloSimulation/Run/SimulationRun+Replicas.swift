@@ -74,7 +74,9 @@ extension SimulationRun {
 
   /// What anybody could see now must be right now.
   func observe(_ replica: SimulatedReplica) throws {
-    guard let roles, let store = replica.store, let content = try replica.content() else { return }
+    guard let roles, let store = replica.store, let content = try replica.content(), !replica.memory.isDamaged else {
+      return
+    }
     try AtomicityChecker(roles: roles).check(content, on: replica.name)
     guard let state = try store.replicaState() else { return }
     machines[state.replica] = replica.name
@@ -137,6 +139,7 @@ extension SimulationRun {
           + "conflicts \(report.conflicts), checksum \(report.checksum.rawValue)")
       replica.engine = nil
       replica.memory.hasPulledAll = true
+      try checkRepairs(report, of: replica)
       if report.checksum == .different {
         throw SimulationFailure(.convergence, "\(replica.name)'s checksum differs from the server's after a sync")
       }
@@ -155,6 +158,15 @@ extension SimulationRun {
             event: .transportFailed(TransportFailure(.timedOut, reason: "no answer came"))), in: Int(timeout))
       }
     }
+  }
+
+  /// A repair where nothing was damaged hides a fault of the exchange.
+  func checkRepairs(_ report: SyncReport, of replica: SimulatedReplica) throws {
+    if report.repaired > 0, !replica.memory.isDamaged {
+      throw SimulationFailure(
+        .convergence, "\(replica.name) had to repair \(report.repaired) records that nothing had damaged")
+    }
+    if report.checksum == .equal { replica.memory.isDamaged = false }
   }
 
   /// From the moment that a request has left, what it carries must outlive any crash.

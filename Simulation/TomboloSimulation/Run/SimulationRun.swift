@@ -48,6 +48,7 @@ final class SimulationRun {
     var options = SyncEngine.Options()
     options.limits.pageItemsMax = generator.pick([2, 7, 50, 5_000]) ?? 50
     options.limits.recordsMax = generator.pick([1, 4, 20, 5_000]) ?? 20
+    options.scansRows = true
     engineOptions = options
     recordsMax = generator.pick([8, 20, 60]) ?? 60
     clockStep = configuration.hasSkew ? generator.pick([1, 1, 2_000]) ?? 1 : 1

@@ -190,7 +190,30 @@ package final class Store: Sendable {
     }
   }
 
-  /// The same, with `synchronous=FULL`: when it returns, every commit up to this one is on the disk.
+  /// A transaction that writes without recording and may end with a save of its own.
+  func write<Result>(author: String, _ body: (Connection, StoreWriter) throws -> Result) throws -> Result {
+    try absorbShellNotes()
+    let (result, saving) = try translatingErrors {
+      try writer.withConnection { connection, statements in
+        let saving = StoreWriter(schema: schema, connection: connection, statements: statements, options: options)
+        do {
+          let result = try connection.immediate {
+            let result = try body(connection, saving)
+            try saving.finish(author: author)
+            return result
+          }
+          return (result, saving)
+        } catch {
+          statements.replicas.removeAll()
+          throw error
+        }
+      }
+    }
+    if !saving.isUnchanged { announce(saving.summary(author: author)) }
+    return result
+  }
+
+  /// The same as ``write(_:)``, with `synchronous=FULL`: when it returns, every commit up to this one is on the disk.
   package func writeDurably<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try translatingErrors {
       try writer.withConnection { connection, _ in

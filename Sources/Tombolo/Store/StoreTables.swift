@@ -51,6 +51,10 @@ enum StoreTables {
     """,
     "CREATE TABLE _tombolo_parked(save INTEGER PRIMARY KEY, code TEXT NOT NULL, message TEXT NOT NULL, body BLOB) STRICT",
     """
+    CREATE TABLE _tombolo_incident(incident INTEGER NOT NULL, record BLOB NOT NULL, time INTEGER NOT NULL, entity TEXT, \
+    kind TEXT NOT NULL, PRIMARY KEY(incident, record)) STRICT, WITHOUT ROWID
+    """,
+    """
     CREATE TABLE _tombolo_shell(number INTEGER PRIMARY KEY, entity TEXT NOT NULL, record BLOB NOT NULL, \
     kind INTEGER NOT NULL, image TEXT) STRICT
     """,

@@ -54,7 +54,7 @@ extension Page {
     ]
     if let checksum {
       members.append(
-        ("checksum", .string(ReplicaID(checksum.high).description + ReplicaID(checksum.low).description)))
+        ("checksum", .string(checksum.text)))
     }
     if let recordBytesMax { members.append(("recordBytesMax", .unsigned(UInt64(clamping: recordBytesMax)))) }
     return JSONObject(members)
@@ -64,10 +64,8 @@ extension Page {
     let vector = try fields.vector("vector")
     var checksum: Checksum?
     if let text = try fields.optionalText("checksum") {
-      guard let high = JSONFields.hexadecimal(String(text.prefix(16))),
-        let low = JSONFields.hexadecimal(String(text.dropFirst(16)))
-      else { throw fields.malformed("checksum", "is not 32 hexadecimal digits") }
-      checksum = Checksum(high: high, low: low)
+      checksum = Checksum(text: text)
+      if checksum == nil { throw fields.malformed("checksum", "is not 32 hexadecimal digits") }
     }
     self.init(
       cursor: try Cursor(text: fields.text("cursor")), items: try fields.list("items") { try FeedItem(json: $0) },

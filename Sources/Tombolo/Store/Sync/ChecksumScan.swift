@@ -1,24 +1,35 @@
-import TomboloProtocol
-import TomboloSQLite
+package import TomboloProtocol
+package import TomboloSQLite
 
 /// The checksum of everything that readers see, and of what is set aside for a later schema, from the rows as they are.
-struct ChecksumScan {
+package struct ChecksumScan {
   private let connection: Connection
   private let schema: StoreSchema
   private let aside: Aside
   private let replicas: ReplicaNumbers
 
-  init(_ connection: Connection, schema: StoreSchema) {
+  package init(_ connection: Connection, schema: StoreSchema) {
     self.connection = connection
     self.schema = schema
     aside = Aside(connection)
     replicas = ReplicaNumbers(connection)
   }
 
-  func sum() throws -> Checksum {
+  package func sum() throws -> Checksum {
     var sum = try linkSum()
-    try forEachRecord { _, part in sum.add(part) }
+    sum.add(try recordSum().sum)
     return sum
+  }
+
+  /// The records' part of it, and how many there are.
+  func recordSum() throws -> (sum: Checksum, count: Int) {
+    var sum = Checksum()
+    var count = 0
+    try forEachRecord { _, part in
+      sum.add(part)
+      count += 1
+    }
+    return (sum, count)
   }
 
   /// The pairs' part of it.
@@ -57,8 +68,8 @@ struct ChecksumScan {
       ) { row in
         guard let id = row.recordID(0), isWanted(id) else { return }
         var sum = Checksum()
-        // A row without stamps came to be behind the store's back: no server has it.
-        let stamps = row.isNull(1) ? nil : try RowStamps(row.bytes(1), replicas)
+        // A row without stamps, or with damaged ones, came to be behind the store's back: no server has it.
+        let stamps = row.isNull(1) ? nil : try? RowStamps(row.bytes(1), replicas)
         sum.insert(life: stamps?.created ?? .zero, of: id, as: entity.name)
         if let stamps {
           for column in entity.columns {
@@ -77,8 +88,8 @@ struct ChecksumScan {
     for plan in schema.linkTables {
       try connection.eachRow("SELECT source, target, _tombolo_stamps FROM \(plan.table.quotedIdentifier)") { row in
         guard let source = row.recordID(0), let target = row.recordID(1), isWanted(source) else { return }
-        let stamp = row.isNull(2) ? Stamp.zero : try Stamp(row.bytes(2), replicas)
-        body(LinkKey(relationship: plan.link.key, source: source, target: target), stamp)
+        let stamp = row.isNull(2) ? nil : try? Stamp(row.bytes(2), replicas)
+        body(LinkKey(relationship: plan.link.key, source: source, target: target), stamp ?? .zero)
       }
     }
     for state in try aside.links() where state.isPresent && isWanted(state.link.source) {

@@ -69,6 +69,12 @@ private struct ConflictRestoring {
       try writer.delete(concrete, id)
       return [entry.id]
     }
+    if let plan = concrete.links.first(where: { $0.property == field && $0.isSource }),
+      let target = try entry.lost.value.reference.map(replay.resolve), try isThere(target, plan.destination)
+    {
+      try writer.link(plan, id, target)
+      return [entry.id]
+    }
     guard let column = concrete.column(field) else { throw Self.unrestorable(entry) }
     var value = entry.lost.value
     if column.isCounter, case .integer(let delta) = value {

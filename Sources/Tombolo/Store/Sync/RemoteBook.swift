@@ -23,6 +23,9 @@ enum RemoteKey: String {
   case linkChecksumLow = "link_checksum_low"
   /// Bytes that the server takes of one record; absent where it takes the usual number.
   case recordBytes = "record_bytes"
+  /// When all rows were last summed up, and how many records there were.
+  case scanned
+  case scannedRecords = "scanned_records"
   /// The ids that this replica had before: eight bytes each.
   case formerReplicas = "former_replicas"
   /// The processed numbers of all replicas at the last complete pull: eight bytes of replica, eight of number each.

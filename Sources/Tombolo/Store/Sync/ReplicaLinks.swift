@@ -37,7 +37,10 @@ extension ReplicaTransaction {
     }
     for key in ordered {
       guard let plan = plan(key), var pair = pairs[key] else { continue }
-      if let state = pulled[key] { pair = Pair(isPresent: state.isPresent, stamp: state.stamp) }
+      if let state = pulled[key] {
+        watch?.note(LinkState(link: key, isPresent: pair.isPresent, stamp: pair.stamp), state)
+        pair = Pair(isPresent: state.isPresent, stamp: state.stamp)
+      }
       pair = try lay((homes[key] ?? []).inOrder(\.order), over: pair, key)
       try write(pair, key, plan)
     }
@@ -62,7 +65,12 @@ extension ReplicaTransaction {
       {
         $0.bind(key.source, at: 1)
         $0.bind(key.target, at: 2)
-      }, { $0.isNull(0) ? Stamp.zero : try Stamp($0.bytes(0), replicas) })
+      },
+      { row -> Stamp in
+        if row.isNull(0) { return .zero }
+        // A repair is to mend damaged stamps.
+        return watch == nil ? try Stamp(row.bytes(0), replicas) : (try? Stamp(row.bytes(0), replicas)) ?? .zero
+      })
     if let linked { return Pair(isPresent: true, stamp: linked) }
     let parted = try connection.firstRow(
       "SELECT stamp FROM _tombolo_unlinked WHERE relationship = ?1 AND source = ?2 AND target = ?3",

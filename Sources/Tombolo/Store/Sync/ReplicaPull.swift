@@ -126,7 +126,7 @@ extension ReplicaTransaction {
   }
 
   /// The part of a record's state that this schema knows; the rest is set aside.
-  private func work(for state: RecordState) throws -> RecordWork? {
+  func work(for state: RecordState) throws -> RecordWork? {
     guard let plan = schema.entity(state.entity), let entity = rows.merge.entity(state.entity) else {
       try removeFromSum(asideOf: state.id)
       try aside.keep(state)
@@ -152,7 +152,7 @@ extension ReplicaTransaction {
     return RecordWork(id: state.id, entity: plan, pulled: .state(state))
   }
 
-  private func removeFromSum(asideOf id: RecordID) throws { confirmedSum.subtract(try aside.sum(of: id)) }
+  func removeFromSum(asideOf id: RecordID) throws { confirmedSum.subtract(try aside.sum(of: id)) }
 
   private func addToSum(asideOf id: RecordID) throws { confirmedSum.add(try aside.sum(of: id)) }
 
@@ -191,7 +191,7 @@ extension ReplicaTransaction {
 
   // MARK: Links and entries
 
-  private func apply(_ links: [LinkKey: LinkState], isSnapshot: Bool) throws {
+  func apply(_ links: [LinkKey: LinkState], isSnapshot: Bool) throws {
     var pulled = links
     if isSnapshot {
       try aside.removeLinks()

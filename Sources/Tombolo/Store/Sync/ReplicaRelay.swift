@@ -66,6 +66,8 @@ extension ReplicaTransaction {
   private func applyPulled(_ work: inout RecordWork) throws {
     guard let pulled = work.pulled else { return }
     addToSum(work, isAdding: false)
+    let before = work.confirmed
+    defer { watch?.note(work.id, before, work.confirmed) }
     switch pulled {
     case .state(let state): try apply(state, to: &work)
     case .tombstone(let tombstone):

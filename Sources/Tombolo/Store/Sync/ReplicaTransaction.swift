@@ -27,6 +27,8 @@ final class ReplicaTransaction {
   var confirmedSum: Checksum
   /// The sum over the pairs; nil while it has to be made anew from the rows.
   var linkSum: Checksum?
+  /// A repair looks at what is replaced.
+  var watch: RepairWatch?
   var appeared: Set<RecordID> = []
   var disappeared: [RecordID: EntityPlan] = [:]
   private(set) var inserted: [RecordID: String] = [:]
