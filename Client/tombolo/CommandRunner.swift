@@ -6,11 +6,15 @@ import TomboloSQLite
 package enum CommandRunner {
   /// In the order of the help.
   package static let commands: [any Command.Type] = [
-    InitCommand.self, SchemaShowCommand.self, SchemaLintCommand.self, SchemaDiffCommand.self, SchemaAdoptCommand.self,
+    InitCommand.self, SchemaShowCommand.self, SchemaLintCommand.self, SchemaDiffCommand.self,
+    SchemaSemanticsCommand.self,
+    SchemaAdoptCommand.self,
     ImportCommand.self,
     AddCommand.self, SetCommand.self, DeleteCommand.self, GetCommand.self, ListCommand.self, RemoteAddCommand.self,
     CloneCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self, ConflictsCommand.self,
-    ParkedCommand.self, VerifyCommand.self, SimulateCommand.self,
+    ConflictsShowCommand.self, ConflictsRestoreCommand.self, ParkedCommand.self, ExplainCommand.self,
+    DoctorCommand.self,
+    VerifyCommand.self, SimulateCommand.self,
   ]
 
   /// Status of a command that was called wrongly (sysexits.h, `EX_USAGE`).
@@ -78,8 +82,9 @@ package enum CommandRunner {
     let words = arguments.prefix { !$0.hasPrefix("-") }
     let two = words.prefix(2).joined(separator: " ")
     let names = commands.map { $0.declaration.name }
-    if let command = commands.first(where: { $0.declaration.name == two || $0.declaration.name == words.first }) {
-      return command
+    // `conflicts show` before `conflicts`.
+    for name in [two, words.first ?? ""] {
+      if let command = commands.first(where: { $0.declaration.name == name }) { return command }
     }
     guard let first = words.first else { throw UsageError("'\(arguments.first ?? "")' is no command") }
     let group = names.filter { $0.hasPrefix(first + " ") }

@@ -1,3 +1,4 @@
+import Observation
 import Testing
 import Tombolo
 import TomboloClient
@@ -99,6 +100,17 @@ struct SynchronizerTests {
     #expect(conflicts.first?.lost == "Dune I" && conflicts.first?.standing == "Dune II")
     #expect(conflicts.first?.isFromAnotherReplica == true)
     #expect(conflicts.first?.sentence.contains("“Dune I”") == true)
+    #expect(conflicts.first?.base == "Dune" && conflicts.first?.standingAt != nil)
+    #expect(conflicts.first?.standingReplica?.count == 16)
+    let heard = Guarded(0)
+    withObservationTracking {
+      _ = try? synchronizers[0].conflicts
+    } onChange: {
+      heard.withLock { $0 += 1 }
+    }
+    try synchronizers[0].restore(try #require(conflicts.first))
+    #expect(heard.withLock { $0 } == 1)
+    #expect(try synchronizers[0].conflicts.isEmpty)
     #expect(try synchronizers[1].conflicts.isEmpty)
   }
 
@@ -137,6 +149,69 @@ struct SynchronizerTests {
     await #expect(throws: TomboloError.self) { try await synchronizer.sync() }
     #expect(synchronizer.state == .offline)
     #expect(try store.replicaState()?.unsent == 1)
+  }
+
+  @Test("A busy server leaves a running synchronizer waiting for a moment that it names; one by hand is stalled")
+  func busy() async throws {
+    let hub = try ServiceHub()
+    let store = try store(hub, "a.store")
+    try add("Dune", to: store)
+    let (failures, failed) = AsyncStream.makeStream(of: ErrorCode.self)
+    let synchronizer = try Synchronizer(
+      store: store, remote: hub.remote(), transport: Answering(status: 503), sleeper: NoSleep()
+    ) { outcome in if case .failure(let error) = outcome { failed.yield(error.code) } }
+    await #expect(throws: TomboloError.self) { try await synchronizer.sync() }
+    guard case .stalled(let error) = synchronizer.state else {
+      Issue.record("\(synchronizer.state)")
+      return
+    }
+    #expect(error.code == .unavailable)
+    synchronizer.start()
+    var codes: [ErrorCode] = []
+    for await code in failures {
+      codes.append(code)
+      if codes.count == 2 { break }
+    }
+    if case .waiting(let moment) = synchronizer.state {
+      #expect(moment > 0)
+    } else {
+      Issue.record("\(synchronizer.state)")
+    }
+    synchronizer.finish()
+    #expect(synchronizer.state == .idle)
+    #expect(synchronizer.lastSent == nil && synchronizer.lastReceived == nil)
+  }
+
+  @Test("A token that is refused says so, and a sync that went well says when; whoever observes hears of it")
+  func refusedAndTimes() async throws {
+    let hub = try ServiceHub()
+    let store = try store(hub, "a.store")
+    try add("Dune", to: store)
+    let refused = try Synchronizer(
+      store: store, remote: hub.remote(), transport: Answering(status: 401), sleeper: NoSleep())
+    await #expect(throws: TomboloError.self) { try await refused.sync() }
+    guard case .refused(let error) = refused.state else {
+      Issue.record("\(refused.state)")
+      return
+    }
+    #expect(error.code == .unauthorized)
+    let synchronizer = try synchronizer(store, hub)
+    let heard = Guarded(0)
+    withObservationTracking {
+      _ = synchronizer.lastReceived
+    } onChange: {
+      heard.withLock { $0 += 1 }
+    }
+    try await synchronizer.sync()
+    #expect(heard.withLock { $0 } == 1)
+    #expect(synchronizer.lastSent != nil && synchronizer.lastReceived != nil)
+    // The times are the store's: another synchronizer has them from the start.
+    #expect(try self.synchronizer(store, hub).lastReceived == synchronizer.lastReceived)
+  }
+
+  private struct Answering: Transport {
+    let status: Int
+    func perform(_ request: TransportRequest) throws -> TransportResponse { TransportResponse(status: status) }
   }
 
   private struct DeadLine: Transport {

@@ -23,6 +23,28 @@ struct ConflictCommandTests {
     #expect(setting.run("get", clone, "Book", setting.book, "--json").output.contains("\"Dune I\""))
   }
 
+  @Test("One conflict is shown with what was seen, what was written, what stands, and whose each is")
+  func show() throws {
+    let setting = try SyncCommandTests.Setting()
+    let clone = try setting.clone()
+    #expect(setting.run("set", setting.store, "Book", setting.book, "title=Dune I").status == 0)
+    #expect(setting.run("set", clone, "Book", setting.book, "title=Dune II").status == 0)
+    for store in [setting.store, clone, setting.store] { #expect(setting.run("sync", store).status == 0) }
+    let id = String(setting.run("conflicts", setting.store).output.prefix { $0 != " " })
+    let shown = setting.run("conflicts", "show", setting.store, id)
+    #expect(shown.status == 0, "\(shown.errors)")
+    #expect(shown.output.contains("you saw    “Dune”, written "), "\(shown.output)")
+    #expect(shown.output.contains("you wrote  “Dune I”, written ") && shown.output.contains(" here, in save "))
+    #expect(shown.output.contains("stands     “Dune II”, written ") && shown.output.contains(" by replica "))
+    #expect(shown.output.contains("rule       later_edit"))
+    let json = setting.run("conflicts", "show", setting.store, id, "--json").output
+    #expect(json.contains("\"base\":{\"value\":\"Dune\"") && json.contains("\"winner\":\"elsewhere\""), "\(json)")
+    #expect(setting.run("conflicts", "show", setting.store, "zz").errors.contains("error[unknown_record]"))
+    #expect(setting.run("conflicts", "restore", setting.store, id).status == 0)
+    #expect(setting.run("conflicts", setting.store).output.isEmpty)
+    #expect(setting.run("get", setting.store, "Book", setting.book, "--json").output.contains("\"Dune I\""))
+  }
+
   @Test("parked takes retry or discard, a number, and nothing else")
   func parked() throws {
     let setting = try SyncCommandTests.Setting()

@@ -17,6 +17,12 @@ public struct Conflict: Hashable, Sendable, Identifiable {
   public let lost: String?
   /// The value that stands, as text; nil for no value, or where nothing stands.
   public let standing: String?
+  /// The value that was there before, as text; nil for no value, and where this replica no longer has it.
+  public let base: String?
+  /// When the value that stands was written; nil where nothing stands.
+  public let standingAt: Date?
+  /// The replica that wrote the value that stands: sixteen hexadecimal digits; nil where nothing stands.
+  public let standingReplica: String?
   /// When the write that does not stand was made.
   public let lostAt: Date
   /// Whether the value that stands was written on another replica.
@@ -24,7 +30,7 @@ public struct Conflict: Hashable, Sendable, Identifiable {
   /// The whole of it for a person.
   public let sentence: String
 
-  package init(_ entry: ConflictEntry, schema: ResolvedSchema, name: String? = nil) {
+  package init(_ entry: ConflictEntry, schema: ResolvedSchema, name: String? = nil, base: Value? = nil) {
     let wording = ConflictWording(entry, schema: schema, name: name)
     id = entry.id.description
     entity = entry.entity
@@ -33,8 +39,16 @@ public struct Conflict: Hashable, Sendable, Identifiable {
     rule = entry.rule.rawValue
     lost = wording.lost
     standing = wording.standing
-    lostAt = Date(timeIntervalSince1970: Double(entry.lost.stamp.clock.milliseconds) / 1_000)
+    let type = schema.entity(entry.entity)?.attributes.first { $0.name == entry.field }?.type
+    self.base = base.flatMap { ValueText.text($0, type: type) }
+    standingAt = entry.standing.map { Self.date($0.stamp) }
+    standingReplica = entry.standing?.stamp.replica.description
+    lostAt = Self.date(entry.lost.stamp)
     isFromAnotherReplica = entry.standing.map { $0.stamp.replica != entry.replica } ?? true
     sentence = wording.sentence
+  }
+
+  private static func date(_ stamp: Stamp) -> Date {
+    Date(timeIntervalSince1970: Double(stamp.clock.milliseconds) / 1_000)
   }
 }

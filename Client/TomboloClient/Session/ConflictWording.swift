@@ -9,15 +9,20 @@ package struct ConflictWording: Sendable {
 
   /// - Parameter name: what a person calls the record, where it has something to be recognised by.
   package init(_ entry: ConflictEntry, schema: ResolvedSchema, name: String? = nil) {
+    let number = entry.record.description.prefix(13)
+    let record =
+      name.map { "\(entry.entity) \(Self.quoted($0)) (\(number))" } ?? "\(entry.entity) \(number)"
+    self.init(entry, schema: schema, record: record)
+  }
+
+  /// - Parameter record: what the sentence calls the record.
+  package init(_ entry: ConflictEntry, schema: ResolvedSchema, record: String) {
     let attribute = entry.field.flatMap { Self.attribute($0, of: entry.entity, in: schema) }
     let type = attribute?.type
     let lost = ValueText.text(entry.lost.value, type: type)
     let standing = entry.standing.flatMap { ValueText.text($0.value, type: type) }
     self.lost = lost
     self.standing = standing
-    let number = entry.record.description.prefix(13)
-    let record =
-      name.map { "\(entry.entity) \(Self.quoted($0)) (\(number))" } ?? "\(entry.entity) \(number)"
     if attribute?.merge == .counter, case .integer(let delta) = entry.lost.value {
       sentence = Self.addition(delta, entry, record: record)
       return

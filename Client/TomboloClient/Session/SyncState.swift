@@ -8,9 +8,10 @@ public enum SyncState: Hashable, Sendable {
   case syncing(Progress)
   /// The server cannot be reached; the next attempt comes by itself after ``Synchronizer/start()``.
   case offline
-  /// The server was busy, or something failed: the next attempt is at this time, in milliseconds since 1970.
+  /// The server was busy, or something failed: the next attempt comes by itself at this time, in milliseconds since 1970.
   case waiting(until: UInt64)
-  /// The server can be reached, and the queue does not get shorter.
+  /// The server can be reached, and the queue does not get shorter, or nothing tries again by itself. The error says what
+  /// was seen; while the synchronizer runs, it goes on trying.
   case stalled(TomboloError)
   /// Only somebody's action helps: the error's remedy says which.
   case refused(TomboloError)
@@ -37,12 +38,27 @@ extension SyncState {
     }
   }
 
-  package init(_ error: TomboloError) {
+  /// - Parameters:
+  ///   - next: when the next attempt comes by itself; nil where none does.
+  ///   - isStandstill: whether the queue has not got shorter for several attempts.
+  package init(_ error: TomboloError, next: UInt64? = nil, isStandstill: Bool = false) {
     switch error.code {
     case .serverUnreachable, .serverTimeout: self = .offline
     case .cancelled: self = .idle
     case .syncStalled: self = .stalled(error)
-    default: self = error.isRetryable ? .stalled(error) : .refused(error)
+    default:
+      if !error.isRetryable {
+        self = .refused(error)
+      } else if let next, !isStandstill {
+        self = .waiting(until: next)
+      } else {
+        self = .stalled(error)
+      }
     }
+  }
+
+  /// Whether the error says that no server answered.
+  static func isOffline(_ error: TomboloError) -> Bool {
+    error.code == .serverUnreachable || error.code == .serverTimeout
   }
 }

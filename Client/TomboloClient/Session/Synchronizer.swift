@@ -1,4 +1,5 @@
 import Dispatch
+public import Foundation
 public import Observation
 public import Tombolo
 package import TomboloProtocol
@@ -21,12 +22,17 @@ public final class Synchronizer: Observable, Sendable {
   let store: Store
   let driver: SyncDriver
   private let queue = DispatchQueue(label: "tombolo.sync")
-  private let registrar = ObservationRegistrar()
-  private let shared: Guarded<Shared>
+  let registrar = ObservationRegistrar()
+  let shared: Guarded<Shared>
   private let outcome: @Sendable (Result<SyncReport, TomboloError>) -> Void
 
-  private struct Shared {
+  struct Shared {
     var state = SyncState.idle
+    var watch = ProgressWatch()
+    var lastSent: UInt64?
+    var lastReceived: UInt64?
+    /// Counts what changed the lists of conflicts and of refused saves.
+    var revision = 0
     var isRunning = false
     /// Counts starts, so that a loop that was stopped and started again in between ends.
     var generation = 0
@@ -60,7 +66,11 @@ public final class Synchronizer: Observable, Sendable {
     self.store = store
     driver = SyncDriver(
       store: store, token: remote.token, transport: transport, sleeper: sleeper, randomness: store.options.randomness)
-    shared = Guarded(Shared())
+    var shared = Shared()
+    let state = try store.replicaState()
+    shared.lastSent = state?.lastPush
+    shared.lastReceived = state?.lastPull
+    self.shared = Guarded(shared)
   }
 
   deinit { driver.interrupt() }
@@ -73,33 +83,43 @@ public final class Synchronizer: Observable, Sendable {
     return shared.withLock { $0.state }
   }
 
-  /// The writes made here that do not stand, newest last. Reads the store.
-  ///
-  /// - Throws: a ``TomboloError`` when the store cannot be read.
-  public var conflicts: [Conflict] {
-    get throws {
-      let naming = RecordNaming(store)
-      return try store.conflicts().map { entry in
-        Conflict(
-          entry, schema: store.schema.resolved, name: try naming.name(of: entry.record, entity: entry.entity))
-      }
-    }
+  /// When the server last answered what was sent; nil where it never did. Observable.
+  public var lastSent: Date? {
+    registrar.access(self, keyPath: \.lastSent)
+    return shared.withLock { $0.lastSent }.map(Self.date)
   }
 
-  /// Writes the value that was lost again, as a save of now, and takes the conflict from ``conflicts``.
-  ///
-  /// A record that is gone is made anew with every value of it that was lost; a deletion that was undone is made again.
-  ///
-  /// - Throws: a ``TomboloError``: `unknown_record` if there is nothing to write the value into, and what a save throws.
-  public func restore(_ conflict: Conflict) throws {
-    guard let id = RecordID(conflict.id) else {
-      throw TomboloError(.unknownRecord, "There is no conflict \(conflict.id).")
-    }
-    try store.restoreConflict(id)
+  /// When everything that the server had was last received; nil where it never was. Observable.
+  public var lastReceived: Date? {
+    registrar.access(self, keyPath: \.lastReceived)
+    return shared.withLock { $0.lastReceived }.map(Self.date)
+  }
+
+  private static func date(_ milliseconds: UInt64) -> Date {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
   }
 
   private func set(_ state: SyncState) {
     registrar.withMutation(of: self, keyPath: \.state) { shared.withLock { $0.state = state } }
+  }
+
+  /// Takes over what the store says of the last exchanges, and asks the watchdog.
+  ///
+  /// - Returns: whether the sync stands still.
+  private func noteAttempt(_ error: TomboloError?) -> Bool {
+    let state = try? store.replicaState()
+    let first = (try? store.firstUnsent()) ?? nil
+    let now = store.options.clock.milliseconds()
+    let isReachable = error.map { !SyncState.isOffline($0) } ?? true
+    let known = shared.withLock { ($0.lastSent, $0.lastReceived) }
+    if let sent = state?.lastPush, sent != known.0 {
+      registrar.withMutation(of: self, keyPath: \.lastSent) { shared.withLock { $0.lastSent = sent } }
+    }
+    if let received = state?.lastPull, received != known.1 {
+      registrar.withMutation(of: self, keyPath: \.lastReceived) { shared.withLock { $0.lastReceived = received } }
+    }
+    if error?.code == .cancelled { return false }
+    return shared.withLock { $0.watch.note(first: first, isReachable: isReachable, now: now) }
   }
 
   // MARK: Syncing
@@ -142,7 +162,8 @@ public final class Synchronizer: Observable, Sendable {
   }
 
   private func syncNow(
-    waitSeconds: Int, recovery: SyncEngine.Recovery? = nil, isCancelled: () -> Bool = { false }
+    waitSeconds: Int, recovery: SyncEngine.Recovery? = nil, isCancelled: () -> Bool = { false },
+    nextAttempt: (TomboloError) -> UInt64? = { _ in nil }
   ) throws -> SyncReport {
     var options = SyncEngine.Options()
     options.waitSeconds = waitSeconds
@@ -157,12 +178,13 @@ public final class Synchronizer: Observable, Sendable {
           set(isPoll ? .idle : SyncState(notice, now: store.options.clock.milliseconds()))
         }, isCancelled: isCancelled)
       shared.withLock { $0.isWaiting = false }
-      set(.idle)
+      if report.conflicts + report.parked > 0 { noteChanges() }
+      set(noteAttempt(nil) ? .stalled(SyncFailure.stalled("the first save of the queue stays where it is")) : .idle)
       outcome(.success(report))
       return report
     } catch let error as TomboloError {
       shared.withLock { $0.isWaiting = false }
-      set(SyncState(error))
+      set(SyncState(error, next: nextAttempt(error), isStandstill: noteAttempt(error)))
       outcome(.failure(error))
       throw error
     }
@@ -210,20 +232,29 @@ public final class Synchronizer: Observable, Sendable {
   private func turn(_ generation: Int, failures: Int, after milliseconds: Int = 0) {
     queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
       guard let self, isCurrent(generation) else { return }
+      var pause = 60_000
       do {
-        _ = try syncNow(waitSeconds: Self.pollSeconds, isCancelled: { !self.isCurrent(generation) })
+        _ = try syncNow(
+          waitSeconds: Self.pollSeconds, isCancelled: { !self.isCurrent(generation) },
+          nextAttempt: { error in
+            pause = self.pause(after: error, failures: failures)
+            return self.store.options.clock.milliseconds() + UInt64(pause)
+          })
         turn(generation, failures: 0)
       } catch let error as TomboloError where error.code == .cancelled {
         turn(generation, failures: 0)
-      } catch let error as TomboloError where !error.isRetryable {
-        // Only somebody's action helps: the loop waits long, and looks again.
-        turn(generation, failures: failures + 1, after: 60_000)
       } catch {
-        let step = min(60_000, 1_000 << min(failures, 6))
-        let wait = step / 2 + Int(store.options.randomness.next() % UInt64(step / 2 + 1))
-        turn(generation, failures: failures + 1, after: wait)
+        turn(generation, failures: failures + 1, after: pause)
       }
     }
+  }
+
+  /// Milliseconds before the loop tries again.
+  private func pause(after error: TomboloError, failures: Int) -> Int {
+    // Only somebody's action helps: the loop waits long, and looks again.
+    guard error.isRetryable else { return 60_000 }
+    let step = min(60_000, 1_000 << min(failures, 6))
+    return step / 2 + Int(store.options.randomness.next() % UInt64(step / 2 + 1))
   }
 
   /// Another process's commit shows in SQLite's `data_version`; then the long poll makes way for a push.

@@ -12,6 +12,18 @@ struct ServerAccess {
     transport = context.makeTransport()
   }
 
+  /// The server that a store syncs with.
+  ///
+  /// - Throws: `no_remote`; `file_unreadable`, `token_invalid`, `remote_invalid`.
+  init(of store: Store, tokenFile: String?, context: CommandContext) throws {
+    guard let state = try store.replicaState(), let file = tokenFile ?? state.tokenFile else {
+      throw TomboloError(
+        .noRemote, "The store has no server, or no token file was named for it.",
+        remedy: "Name one: tombolo remote add STORE URL --token-file FILE.")
+    }
+    try self.init(url: state.remoteURL, token: TokenFile.read(file), context: context)
+  }
+
   /// The newest schema that the store's clients registered.
   ///
   /// - Throws: what ``SingleExchange`` throws; `unknown_schema` when none is registered yet.
@@ -72,5 +84,38 @@ struct ServerAccess {
       Difference.Record(entity: try store.entity(of: $0.id, in: page), id: $0.id, kind: $0.kind)
     }
     return difference
+  }
+
+  /// The whole state of single records; those that the server does not know are left out.
+  func records(_ ids: [RecordID]) throws -> [FeedItem] {
+    let body = JSONText.object([("records", .array(ids.map { .string($0.description) }))]).text
+    let request = requests.request(
+      "POST", "/records", headers: ["content-type": "application/json"], body: Array(body.utf8))
+    return try Page(decoding: try SingleExchange.body(of: request, on: transport), as: .cbor).items
+  }
+
+  /// What the server calls each replica: the name of the token that it last came with.
+  func replicaNames() throws -> [ReplicaID: String] {
+    let answer = try json("GET", "/replicas")
+    guard case .array(let entries)? = answer["replicas"] else { return [:] }
+    var names: [ReplicaID: String] = [:]
+    for entry in entries {
+      guard case .string(let digits)? = entry["replica"], let number = UInt64(digits, radix: 16) else { continue }
+      if case .string(let name)? = entry["token"] { names[ReplicaID(number)] = name }
+    }
+    return names
+  }
+
+  /// An answer in JSON, of a path below the store's.
+  func json(_ method: String, _ path: String) throws -> JSONValue {
+    let request = requests.request(method, path, headers: ["accept": "application/json"])
+    return try JSONValue(parsing: try SingleExchange.body(of: request, on: transport))
+  }
+
+  /// An answer in JSON, of a path of the server's own, for which no token is sent.
+  func publicJSON(_ path: String) throws -> JSONValue {
+    let request = TransportRequest(
+      method: "GET", url: requests.address.server + path, headers: ["accept": "application/json"])
+    return try JSONValue(parsing: try SingleExchange.body(of: request, on: transport))
   }
 }

@@ -33,10 +33,10 @@ package enum RecordAccess {
       remedy: "It has: \(names.joined(separator: ", ")).")
   }
 
-  /// The record that an identifier, or the beginning of one, names.
+  /// The identifiers that begin as a person typed: one, where all digits are there.
   ///
-  /// - Throws: `unknown_record`, `ambiguous`.
-  package static func record(_ text: String, of entity: EntityPlan, on connection: Connection) throws -> RecordID {
+  /// - Throws: `unknown_record` for what is no identifier.
+  static func bounds(_ text: String) throws -> ClosedRange<RecordID> {
     let digits = text.filter { $0 != "-" }.lowercased()
     guard (1...32).contains(digits.count), digits.allSatisfy(\.isHexDigit), digits.utf8.count == digits.count else {
       throw TomboloError(
@@ -47,12 +47,20 @@ package enum RecordAccess {
     guard let low = RecordID(digits + String(repeating: "0", count: missing)),
       let high = RecordID(digits + String(repeating: "f", count: missing))
     else { throw TomboloError(.unknownRecord, "'\(text)' is not an identifier.") }
+    return low...high
+  }
+
+  /// The record that an identifier, or the beginning of one, names.
+  ///
+  /// - Throws: `unknown_record`, `ambiguous`.
+  package static func record(_ text: String, of entity: EntityPlan, on connection: Connection) throws -> RecordID {
+    let bounds = try Self.bounds(text)
     let statement = try connection.prepare(
       "SELECT _tombolo_id FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id BETWEEN ?1 AND ?2"
         + "\(entityCondition(entity).map { " AND \($0)" } ?? "") ORDER BY _tombolo_id LIMIT \(examplesMax)",
       persistent: false)
-    statement.bind(low.bytes, at: 1)
-    statement.bind(high.bytes, at: 2)
+    statement.bind(bounds.lowerBound.bytes, at: 1)
+    statement.bind(bounds.upperBound.bytes, at: 2)
     var found: [RecordID] = []
     while try statement.step() {
       if let halves = statement.halves(0) { found.append(RecordID(high: halves.high, low: halves.low)) }

@@ -7,24 +7,27 @@ extension Service {
     var position: UInt64
     var schema: String?
     var checksum: String
+    /// What the token that asked permits.
+    var role: String
   }
 
-  private func describe(_ file: StoreFile) throws -> [UInt8] {
+  private func describe(_ file: StoreFile, to token: TokenRecord) throws -> [UInt8] {
     try JSONBody.encode(
       Description(
         store: file.name, epoch: file.state.epoch.text, position: file.position.rawValue,
-        schema: file.registry.latest?.version.description, checksum: file.state.checksum.text))
+        schema: file.registry.latest?.version.description, checksum: file.state.checksum.text,
+        role: token.role.rawValue))
   }
 
   /// `PUT /v1/stores/S`: makes the store, or finds it there.
   func createStore(token: TokenRecord) throws -> ResponseBody {
     try requireOwner(token, to: "create a store")
     let (file, isNew) = try makeStore(named: token.store)
-    return .json(try describe(file), status: isNew ? 201 : 200)
+    return .json(try describe(file, to: token), status: isNew ? 201 : 200)
   }
 
   /// `GET /v1/stores/S`.
-  func describeStore(token: TokenRecord) throws -> ResponseBody { .json(try describe(try store(of: token))) }
+  func describeStore(token: TokenRecord) throws -> ResponseBody { .json(try describe(try store(of: token), to: token)) }
 
   /// `GET …/checksum`.
   func showChecksum(token: TokenRecord) throws -> ResponseBody {

@@ -126,7 +126,7 @@ enum StoreTables {
 
   /// What a person in the `sqlite3` shell could write that no replica could take: refused there and then, by built-in
   /// SQL alone. NULL passes each of them.
-  private static func check(_ column: ColumnPlan) -> String {
+  static func check(_ column: ColumnPlan) -> String {
     let name = column.column.quotedIdentifier
     guard case .attribute(let attribute) = column.kind else { return " CHECK (length(\(name)) = 16)" }
     switch attribute.type {

@@ -164,7 +164,8 @@ struct Aside {
     }
   }
 
-  private func states(of id: RecordID) throws -> [String: RecordState] {
+  /// Everything that is kept of one record, by the attribute under which it is kept.
+  func states(of id: RecordID) throws -> [String: RecordState] {
     var states: [String: RecordState] = [:]
     try connection.eachRow("SELECT attribute, body FROM _tombolo_aside WHERE record = ?1", { $0.bind(id, at: 1) }) {
       row in

@@ -6,7 +6,7 @@ extension Store {
   /// In the order in which they arrived.
   package func conflicts() throws -> [ConflictEntry] { try read { try Self.conflicts($0) } }
 
-  private static func conflicts(_ connection: Connection) throws -> [ConflictEntry] {
+  static func conflicts(_ connection: Connection) throws -> [ConflictEntry] {
     var entries: [ConflictEntry] = []
     try connection.eachRow("SELECT body FROM _tombolo_conflict ORDER BY position, id") { row in
       if case .conflict(let entry) = try FeedItem(decoding: row.bytes(0), as: .cbor) { entries.append(entry) }

@@ -6,7 +6,7 @@ extension Store {
   /// In the order in which they were made.
   package func parkedSaves() throws -> [ParkedSave] { try read { try Self.parked($0).map(\.save) } }
 
-  private static func parked(_ connection: Connection) throws -> [(place: Int64, save: ParkedSave)] {
+  static func parked(_ connection: Connection) throws -> [(place: Int64, save: ParkedSave)] {
     var saves: [(place: Int64, save: ParkedSave)] = []
     try connection.eachRow("SELECT code, message, body, save FROM _tombolo_parked ORDER BY save") { row in
       saves.append(
@@ -64,13 +64,15 @@ extension Store {
 
   /// Makes a refused save anew, as an ordinary save of now: what it wrote shows again, and the next sync sends it.
   ///
-  /// - Throws: `unknown_record`, if no save with the number is parked, or if a record that it changed is not there; what a
-  ///   save throws. It stays parked then.
-  package func retryParked(_ number: SaveNumber) throws {
+  /// - Parameter mends: other values than it wrote, where those were why it was refused.
+  /// - Throws: `unknown_record`, if no save with the number is parked, if a record that it changed is not there, or if it does
+  ///   not touch a record that is to be mended; `unknown_attribute`; what a save throws. It stays parked then.
+  package func retryParked(_ number: SaveNumber, mends: [ParkedMend] = []) throws {
     let author = try read { try Self.parked(number, $0).save.changeSet.author }
     let outcome = try save(author: author) { writer in
       let found = try Self.parked(number, writer.connection)
-      try ChangeReplay(writer: writer, schema: schema).run(found.save.changeSet.changes)
+      let changes = try mends.reduce(found.save.changeSet.changes) { try $1.applied(to: $0, schema) }
+      try ChangeReplay(writer: writer, schema: schema).run(changes)
       try Self.forget(found.place, writer.connection)
     }.outcome
     // A save that changes nothing is rolled back whole: everything in it holds already.
