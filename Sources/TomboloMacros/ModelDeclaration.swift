@@ -84,7 +84,7 @@ struct ModelDeclaration {
       diagnostics.append(PropertyRules.missingType(binding, pattern))
       return nil
     }
-    return PersistedProperty(
+    let property = PersistedProperty(
       declaration: variable, name: PersistedProperty.plainName(pattern.identifier),
       spelledName: pattern.identifier.text,
       type: AttributeType(type), defaultValue: defaultValue, index: index,
@@ -92,6 +92,14 @@ struct ModelDeclaration {
       relationshipArguments: variable.attribute("Relationship")?.argumentText,
       isOverride: variable.hasModifier(.override), willSet: variable.observer(.willSet),
       didSet: variable.observer(.didSet))
+    if property.isEphemeral, !property.hasDefault {
+      diagnostics.append(
+        ModelDiagnostic(
+          "ephemeral-default",
+          "An '.ephemeral' attribute needs a default value, which it has again after a fetch: write '= …'."
+        ).at(pattern))
+    }
+    return property
   }
 
   private static func checkTransient(_ variable: VariableDeclSyntax, _ diagnostics: inout [Diagnostic]) {

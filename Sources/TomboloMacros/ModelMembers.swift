@@ -44,7 +44,10 @@ struct ModelMembers {
     var lines: [String] = []
     if !model.stored.isEmpty { lines.append("let _$first = \(model.name)._$firstProperty") }
     for property in model.stored {
-      lines.append("self.\(property.storageName) = try \(read(property))")
+      lines.append(
+        property.isEphemeral
+          ? "self.\(property.storageName) = \(property.isMadeLate ? "nil" : property.defaultValue?.trimmedDescription ?? "nil")"
+          : "self.\(property.storageName) = try \(read(property))")
     }
     lines.append(model.isSubclass ? "try super.init(_$row: _$row)" : "_$state._$adopt(_$row)")
     return """
@@ -55,14 +58,14 @@ struct ModelMembers {
   }
 
   private func read(_ property: PersistedProperty) -> String {
-    "_$row._$value(_$first + \(property.index), as: (\(property.type.text)).self)"
+    "_$row.\(property.isTransformed ? "_$transformed" : "_$value")(_$first + \(property.index), as: (\(property.type.text)).self)"
   }
 
   private var reload: DeclSyntax {
     var lines: [String] = []
     if model.isSubclass { lines.append("try super._$reload(_$row)") }
     if !model.stored.isEmpty { lines.append("let _$first = \(model.name)._$firstProperty") }
-    for property in model.stored {
+    for property in model.stored where !property.isEphemeral {
       lines.append(
         """
         if _$row._$refreshes(_$first + \(property.index)) {
@@ -82,12 +85,16 @@ struct ModelMembers {
 
   private var bind: DeclSyntax {
     var lines = ["switch _$property - \(model.name)._$firstProperty {"]
-    for property in model.stored {
+    for property in model.stored where !property.isEphemeral {
       lines.append("case \(property.index):")
       if property.isMadeLate {
         lines.append("if self.\(property.storageName) == nil { self.\(property.storageName) = _$makeUUID() }")
       }
       let value = "self.\(property.storageName)"
+      if property.isTransformed {
+        lines.append("try _$writer._$transform(\(value), of: self, _$property)")
+        continue
+      }
       lines.append(
         property.hasOptionalSlot
           ? "try _$writer._$bind(\(value), of: self, _$property)" : "try _$writer._$bind(\(value))")
@@ -140,8 +147,14 @@ struct ModelMembers {
     guard !property.isOverride else { return "_$schema._$override(\"\(property.name)\", \\S.\(name))" }
     var arguments = [
       "\"\(property.name)\"", "\\S.\(name)", "declared: \\\(model.name).\(name)",
-      "slot: \\\(model.name).\(property.storageName)",
     ]
+    if property.isTransformed {
+      arguments += [
+        "isOptional: \(property.type.isOptional)", "attribute: .init(\(property.attributeArguments ?? ""))",
+      ]
+      return "_$schema._$transformed(\(arguments.joined(separator: ", ")))"
+    }
+    arguments.append("slot: \\\(model.name).\(property.storageName)")
     if let generated = property.generatedDefault {
       arguments.append("generated: .\(generated.rawValue)")
     } else if let value = property.defaultValue {

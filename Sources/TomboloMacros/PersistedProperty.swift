@@ -26,6 +26,11 @@ struct PersistedProperty {
 
   var storageName: String { "_\(name)" }
 
+  /// Declared `.ephemeral`: observed and tracked, and in no store.
+  var isEphemeral: Bool { attributeArguments?.contains(".ephemeral") == true }
+  /// Declared `.transformable(by:)`: of any type, and stored as data.
+  var isTransformed: Bool { attributeArguments?.contains(".transformable(") == true }
+
   var generatedDefault: GeneratedDefault? {
     guard let text = defaultValue?.trimmedDescription else { return nil }
     if text == "UUID()" || text == "Foundation.UUID()" || (type.isUUID && text == ".init()") { return .uuid }
@@ -35,13 +40,13 @@ struct PersistedProperty {
   }
 
   /// A default `UUID()` that is made on first read or on insertion instead of in every initializer: nobody can tell.
-  var isMadeLate: Bool { generatedDefault == .uuid && type.isPlain && !type.isOptional }
+  var isMadeLate: Bool { generatedDefault == .uuid && type.isPlain && !type.isOptional && !isTransformed }
 
   /// Whether a record can be made without somebody assigning the property.
   var hasDefault: Bool { defaultValue != nil || type.isOptional }
 
   /// Storage that holds nothing before it was resolved, made, or assigned: all but plain values.
-  var hasOptionalSlot: Bool { !type.isPlain || isMadeLate }
+  var hasOptionalSlot: Bool { !type.isPlain || isMadeLate || isTransformed }
 
   /// May be a to-many, and gets an accessor that changes it in place; what observes it wants to see whole values.
   var isChangedInPlace: Bool { type.isArray && !type.isPlain && willSet == nil && didSet == nil }

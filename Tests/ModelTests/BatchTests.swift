@@ -138,25 +138,4 @@ struct BatchTests {
     #expect(!context.hasChanges)
     #expect(context.autosaveFailure == nil)
   }
-
-  @Test("C110: a transaction inside another is part of it")
-  func nestedTransactions() throws {
-    struct Stop: Error {}
-    let context = ModelContext(try makeContainer())
-    let counts = StoreCounts(context.container)
-    try context.transaction {
-      context.insert(Folder(name: "a"))
-      try context.transaction { context.insert(Folder(name: "b")) }
-      #expect(context.hasChanges)
-    }
-    #expect(try counts.saves() == 1)
-    #expect(throws: Stop.self) {
-      try context.transaction {
-        context.insert(Folder(name: "c"))
-        try context.transaction { throw Stop() }
-      }
-    }
-    #expect(!context.hasChanges)
-    #expect(try context.fetchCount(FetchDescriptor<Folder>()) == 2)
-  }
 }

@@ -37,6 +37,7 @@ extension ErrorCode {
     (.otherEpoch, 409),
     (.checksumMismatch, 409),
     (.historyDisabled, 409),
+    (.historyTokenExpired, 410),
     (.noRemote, 409),
     (.remoteExists, 409),
     (.serverUnreachable, 503),

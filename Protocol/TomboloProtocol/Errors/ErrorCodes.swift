@@ -65,6 +65,8 @@ extension ErrorCode {
   public static let checksumMismatch = ErrorCode(rawValue: "checksum_mismatch")
   /// The store was opened without recording its history, so there is nothing to send.
   public static let historyDisabled = ErrorCode(rawValue: "history_disabled")
+  /// The saves that follow a history token were deleted from the store's history.
+  public static let historyTokenExpired = ErrorCode(rawValue: "history_token_expired")
   /// The store has no remote to sync with.
   public static let noRemote = ErrorCode(rawValue: "no_remote")
   /// The store has a remote already.

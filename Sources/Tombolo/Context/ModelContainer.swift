@@ -51,15 +51,28 @@ public final class ModelContainer: Sendable {
   /// Opens a container for a schema and a list of configurations; a single one for now.
   ///
   /// - Throws: ``TomboloError`` with the reason.
-  public init(
+  public convenience init(
     for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: [ModelConfiguration]
   ) throws {
+    try self.init(for: schema, migrationPlan: migrationPlan, configurations: configurations, progress: { _ in })
+  }
+
+  init(
+    for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)?, configurations: [ModelConfiguration],
+    progress: (OpeningStep) -> Void
+  ) throws {
+    progress(.schema)
     guard configurations.count < 2 else {
       throw ModelErrors.unsupported(
         "A container with \(configurations.count) configurations cannot be opened yet.",
         "Give it one configuration, or make a container for each.")
     }
     let schema = try Self.effective(schema, migrationPlan)
+    if schema.descriptions.isEmpty, !schema.document.entities.isEmpty {
+      throw TomboloError(
+        .invalidSchema, "The schema was read from a document and has no classes.",
+        remedy: "Make the Schema of the model classes, as Schema([Book.self]).")
+    }
     if !schema.faults.isEmpty {
       throw TomboloError(
         .invalidSchema,
@@ -67,6 +80,7 @@ public final class ModelContainer: Sendable {
         remedy: schema.faults[0].fix, details: schema.faults)
     }
     let configuration = configurations.first ?? ModelConfiguration(nil)
+    progress(.store(name: configuration.name))
     let store = try Self.open(configuration, schema)
     core = ContainerCore(
       schema: schema, migrationPlan: migrationPlan, configuration: configuration, store: store,
@@ -75,6 +89,7 @@ public final class ModelContainer: Sendable {
     self.migrationPlan = migrationPlan
     self.configurations = [configuration]
     main = MainContext()
+    progress(.ready)
   }
 
   /// Another container of the same store: for a context that outlived the one it was made of.

@@ -25,6 +25,17 @@ public final class ModelContext {
   /// Why the last save by itself failed; nil after one that did not. Beyond SwiftData.
   public internal(set) var autosaveFailure: (any Error)?
   var isAutosaveScheduled = false
+  /// Where the context's changes are registered to be undone; nil, as at first, for nowhere.
+  ///
+  /// What is changed until the context saves, processes its changes, or its actor is free, is undone at once. Attributes,
+  /// relationships, insertions and deletions come back, saved or not; ``rollback()`` forgets what was registered.
+  public var undoManager: UndoManager? {
+    didSet {
+      if oldValue !== undoManager { forgetUndo(in: oldValue) }
+      link.recordsUndo = undoManager != nil
+    }
+  }
+  var isUndoEventScheduled = false
   /// How many blocks of ``transaction(block:)`` are running.
   var transactionDepth = 0
   /// What the first block inside the outermost one threw.
@@ -140,6 +151,7 @@ public final class ModelContext {
   public func processPendingChanges() {
     use {
       takeCommitsOfOthers()
+      endUndoEvent()
       autosave()
     }
   }

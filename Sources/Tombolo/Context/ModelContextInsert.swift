@@ -43,6 +43,7 @@ extension ModelContext {
       registry[record] = model
       insertedCount += 1
       append(model)
+      if link.recordsUndo { registerUndo { $0.deleteOne(model) } }
       for relationship in plan.description.relationships {
         if relationship.isToMany {
           let members = relationship.many(model)
@@ -59,6 +60,7 @@ extension ModelContext {
     let state = model._$state
     state.flags.remove(.deletePending)
     deletedCount -= 1
+    if link.recordsUndo { registerUndo { $0.deleteOne(model) } }
     if state.flags.contains(.listed) { changedCount += 1 } else { forget(model) }
   }
 
@@ -84,7 +86,7 @@ extension ModelContext {
     }
   }
 
-  private func deleteOne(_ model: any PersistentModel) {
+  func deleteOne(_ model: any PersistentModel) {
     let state = model._$state
     guard state.link === link else {
       if state.link?.context != nil { deferredFaults.append(ModelErrors.otherContext(type(of: model))) }
@@ -96,6 +98,7 @@ extension ModelContext {
       insertedCount -= 1
       state.flags.remove(.inserted)
       state.flags.insert(.deleted)
+      if link.recordsUndo { registerUndo { $0.insertReached(model) } }
       return
     }
     guard !state.flags.contains(.deletePending) else { return }
@@ -103,6 +106,7 @@ extension ModelContext {
     state.flags.insert(.deletePending)
     deletedCount += 1
     append(model)
+    if link.recordsUndo { registerUndo { $0.insertReached(model) } }
   }
 
   /// Takes an object out of the context; its values stay.

@@ -15,6 +15,7 @@ extension ModelContext {
     try use {
       try throwDeferredFault()
       takeCommitsOfOthers()
+      endUndoEvent()
       guard hasChanges else { return }
       guard core.configuration.allowsSave else { throw ModelErrors.readOnly(core.configuration.name) }
       let changes = changedIdentifiers
@@ -84,6 +85,7 @@ extension ModelContext {
     for case let model? in pending where model._$state.flags.contains(.deletePending) {
       if let plan = plan(of: model) { try writer.delete(plan.entity, model._$state.recordID()) }
     }
+    try checkCounts(in: writer.connection)
     return vanished
   }
 
@@ -229,6 +231,7 @@ extension ModelContext {
       let undone = pending
       let touchedModels = touched
       deferredFaults = []
+      forgetUndo(in: undoManager)
       pending = []
       insertedCount = 0
       changedCount = 0

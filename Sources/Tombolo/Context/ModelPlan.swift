@@ -76,6 +76,8 @@ package final class ModelPlans: @unchecked Sendable {
   package let maps: KeyPathMaps
   /// Plans of fetches made before.
   let fetches = FetchPlanCache()
+  /// Whether some relationship has a least or a greatest number of members.
+  let hasCounts: Bool
   private let byType: [ObjectIdentifier: ModelPlan]
   private let byName: [String: ModelPlan]
   private let shapes: [ObjectIdentifier: FetchShape]
@@ -89,6 +91,7 @@ package final class ModelPlans: @unchecked Sendable {
       plans.map { (ObjectIdentifier($0.description.type), $0) }, uniquingKeysWith: { first, _ in first })
     let byName = Dictionary(plans.map { ($0.entity.name, $0) }, uniquingKeysWith: { first, _ in first })
     self.byName = byName
+    hasCounts = plans.contains { $0.description.relationships.contains(where: \.isCounted) }
     maps = KeyPathMaps(
       plans.map { plan in
         let description = plan.description

@@ -33,6 +33,8 @@ package final class ClassDescription: @unchecked Sendable {
   package let concurrentDelete: TomboloProtocol.DeletePolicy
   /// Paths beyond each property's own: those of `override var`.
   package let otherPaths: [(path: AnyKeyPath, name: String)]
+  /// By property: the name of its value transformer.
+  let transformers: [Int: String]
   package let unloadedCells: [RelationCell]
   /// What the class's declaration got wrong, found when a schema is made of it.
   package let faults: [TomboloError.Detail]
@@ -50,6 +52,7 @@ package final class ClassDescription: @unchecked Sendable {
     concurrentDelete = builder.deletePolicy
     otherPaths = builder.otherPaths
     faults = builder.faults
+    transformers = builder.transformers
     unloadedCells = Array(repeating: RelationCell(.unloaded), count: relationships.count)
   }
 

@@ -10,10 +10,14 @@ enum DeletedPlaceholder {
   private static let plans = Guarded<[ObjectIdentifier: ModelPlan]>([:])
 
   /// Nil where a property has a type of which no value can be made up.
-  static func make(_ type: any PersistentModel.Type, _ record: RecordID?) -> (any PersistentModel)? {
+  ///
+  /// - Parameter values: by property, what is known of the record.
+  static func make(
+    _ type: any PersistentModel.Type, _ record: RecordID?, values: [String: Value] = [:]
+  ) -> (any PersistentModel)? {
     guard let plan = plan(of: type), let connection = try? Connection(path: ":memory:") else { return nil }
     for unknown in ["{}", "[]", "\"\"", "0"] {
-      guard let made = try? object(type, plan, record, on: connection, unknown: unknown) else { continue }
+      guard let made = try? object(type, plan, record, on: connection, unknown: unknown, values) else { continue }
       let state = made._$state
       state.link = nil
       state.plan = nil
@@ -35,13 +39,13 @@ enum DeletedPlaceholder {
 
   private static func object(
     _ type: any PersistentModel.Type, _ plan: ModelPlan, _ record: RecordID?, on connection: Connection,
-    unknown: String
+    unknown: String, _ values: [String: Value]
   ) throws -> any PersistentModel {
     let properties = plan.description.properties
     let places = (["NULL"] + properties.indices.map { "?\($0 + 1)" }).joined(separator: ", ")
     let statement = try connection.prepare("SELECT \(places)", persistent: false)
     for (index, property) in properties.enumerated() {
-      statement.bind(constant(property, unknown: unknown), at: Int32(index + 1))
+      statement.bind(values[property.name] ?? constant(property, unknown: unknown), at: Int32(index + 1))
     }
     defer { statement.reset() }
     _ = try statement.step()

@@ -105,6 +105,8 @@ package final class ContextLink: @unchecked Sendable {
   package let storeIdentifier: String
   /// Of what the context was made: an object that outlives it still finds its relationships. Nil for placeholders.
   let core: ContainerCore?
+  /// Whether the context has an undo manager.
+  var recordsUndo = false
   /// Commits of others wait to be taken over.
   package let isStale = Atomic<Bool>(false)
   /// Runs work where the context is used, when that place is free; nil where the program alone decides.

@@ -90,6 +90,7 @@ extension _$ModelState {
   /// Notes that a property is about to be assigned.
   public func _$willSet<Model: PersistentModel, Value>(_ model: Model, _ property: Int, _ path: KeyPath<Model, Value>) {
     refreshIfStale(model)
+    if let link, link.recordsUndo { registerUndo(model, path) }
     noteChange(model, property)
     registrar?.willSet(model, keyPath: path)
   }

@@ -33,7 +33,10 @@ extension PersistentModel {
   public var hasChanges: Bool { _$state.hasChanges }
 
   /// Whether the object was deleted, saved or not.
-  public var isDeleted: Bool { _$state.flags.contains(.deletePending) || _$state.flags.contains(.deleted) }
+  public var isDeleted: Bool {
+    _$state.refreshIfStale(self)
+    return !_$state.flags.isDisjoint(with: [.deletePending, .deleted])
+  }
 
   /// Objects are equal if they are one object: a context has one for each record.
   public static func == (a: Self, b: Self) -> Bool { a === b }

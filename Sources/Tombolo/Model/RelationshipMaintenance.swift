@@ -47,6 +47,7 @@ package struct RelationshipMaintenance {
     ensureLoaded(model, relationship)
     var maintenance = RelationshipMaintenance()
     let change = MemberChange(from: model[keyPath: slot] ?? [], to: members) { relationship.contains(model, $0) }
+    if relationship.inverse == nil { registerUndo(ofMembersOf: model, relationship) }
     for member in change.removed {
       maintenance.detach(model, relationship, member)
       model._$state.cells[relationship.cell].noteRemoved(member)
@@ -226,6 +227,7 @@ package struct RelationshipMaintenance {
       return
     }
     let state = model._$state
+    Self.registerUndo(model, relationship, member, adds: true)
     state.cells[relationship.cell].noteRemoved(member)
     relationship.willSet(model)
     if state.cells[relationship.cell].isLoaded { relationship.remove(model, member) }
@@ -237,6 +239,7 @@ package struct RelationshipMaintenance {
     _ model: any PersistentModel, _ relationship: RelationshipDescription, _ member: any PersistentModel
   ) {
     let state = model._$state
+    Self.registerUndo(model, relationship, member, adds: false)
     state.cells[relationship.cell].noteAdded(member)
     relationship.willSet(model)
     if state.cells[relationship.cell].isLoaded { relationship.append(model, member) }
@@ -247,6 +250,7 @@ package struct RelationshipMaintenance {
   private mutating func setOne(
     _ model: any PersistentModel, _ relationship: RelationshipDescription, _ value: (any PersistentModel)?
   ) {
+    Self.registerUndo(model, relationship)
     relationship.willSet(model)
     relationship.setOne(model, value)
     model._$state.cells[relationship.cell].content = .loaded

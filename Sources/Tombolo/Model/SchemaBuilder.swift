@@ -14,6 +14,8 @@ public final class _$SchemaBuilder {
   private(set) var deletePolicy = TomboloProtocol.DeletePolicy.deleteWins
   private(set) var otherPaths: [(path: AnyKeyPath, name: String)] = []
   private(set) var faults: [TomboloError.Detail] = []
+  /// By property: the name of its value transformer.
+  private(set) var transformers: [Int: String] = [:]
   /// The class whose own properties are being listed.
   private var level: any PersistentModel.Type
   private var relationshipCount = 0
@@ -126,6 +128,13 @@ public final class _$SchemaBuilder {
     if case .attribute(let attribute) = kind, attribute.options.contains(_$AttributeOptions.unique), level == type {
       unique.append(UniqueConstraint(attributes: [name]))
     }
+  }
+
+  func addTransformed(
+    _ attribute: SchemaAttribute, _ path: AnyKeyPath, _ declared: AnyKeyPath, transformer: String
+  ) {
+    transformers[properties.count] = transformer
+    add(attribute.name, path, declared, .attribute(attribute))
   }
 
   private func fault(_ property: String, _ text: String, _ fix: String) {

@@ -20,6 +20,7 @@ final class DocumentBuilder {
     for property in description.properties[inherited...] {
       switch property.kind {
       case .attribute(var attribute):
+        if attribute.options.contains(Schema.Attribute.Option.ephemeral.name) { continue }
         attribute.options.removeAll { $0 == "unique" }
         attributes.append(attribute)
       case .relationship(let relationship): relationships.append(self.relationship(relationship, description))

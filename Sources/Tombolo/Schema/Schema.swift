@@ -43,9 +43,23 @@ public final class Schema: Sendable {
     self.descriptions = descriptions
     document = SchemaDocument(
       name: name, version: isVersioned ? version.number : nil, entities: descriptions.map(builder.entity))
-    entities = document.entities.map { Entity($0) }
+    let described = Dictionary(descriptions.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let document = document
+    entities = document.entities.map { Entity($0, in: document, description: described[$0.name]) }
     faults = descriptions.flatMap(\.faults) + builder.faults
   }
+
+  /// A schema without classes, to be looked at and compared.
+  init(document: SchemaDocument) {
+    self.document = document
+    version = document.version.map { Version($0.major, $0.minor, $0.patch) } ?? Version(1, 0, 0)
+    descriptions = []
+    faults = []
+    entities = document.entities.map { Entity($0, in: document) }
+  }
+
+  /// The version of the form in which a schema is written.
+  public var encodingVersion: Version { Version(1, 0, 0) }
 
   /// The entity of that name.
   public func entity(named name: String) -> Entity? { entities.first { $0.name == name } }

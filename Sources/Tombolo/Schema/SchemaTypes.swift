@@ -23,71 +23,6 @@ extension Schema {
     public var description: String { "\(major).\(minor).\(patch)" }
     package var number: SchemaVersion { SchemaVersion(major, minor, patch) }
   }
-
-  /// One model of a schema, as data.
-  public struct Entity: Hashable, Sendable {
-    package let entity: SchemaEntity
-    package init(_ entity: SchemaEntity) { self.entity = entity }
-    /// The class's name.
-    public var name: String { entity.name }
-    /// The base class's name; nil for a root.
-    public var superentityName: String? { entity.superentity }
-    /// The class's own attributes, by name.
-    public var attributes: Set<Attribute> { Set(entity.attributes.map { Attribute($0, unique: entity.unique) }) }
-    /// The class's own relationships, by name.
-    public var relationships: Set<Relationship> { Set(entity.relationships.map { Relationship($0) }) }
-    /// The class's own attributes, by name.
-    public var attributesByName: [String: Attribute] {
-      Dictionary(attributes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-    /// The class's own relationships, by name.
-    public var relationshipsByName: [String: Relationship] {
-      Dictionary(relationships.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-    /// The names of each unique constraint's attributes.
-    public var uniquenessConstraints: [[String]] { entity.unique.map(\.attributes) }
-    /// The names of each index's attributes.
-    public var indices: [[String]] { entity.indexes.map(\.attributes) }
-  }
-
-  /// One attribute of an entity, as data.
-  public struct Attribute: Hashable, Sendable {
-    package let attribute: SchemaAttribute
-    /// Whether it alone is declared unique.
-    public let isUnique: Bool
-    package init(_ attribute: SchemaAttribute, unique: [UniqueConstraint]) {
-      self.attribute = attribute
-      isUnique = unique.contains { $0.attributes == [attribute.name] }
-    }
-    /// The property's name.
-    public var name: String { attribute.name }
-    /// What it was called in the version before; its own name where nothing was declared.
-    public var originalName: String { attribute.originalName ?? attribute.name }
-    /// Whether nil is a value.
-    public var isOptional: Bool { attribute.isOptional }
-    /// The modifier of its identity.
-    public var hashModifier: String? { attribute.hashModifier }
-  }
-
-  /// One relationship of an entity, as data.
-  public struct Relationship: Hashable, Sendable {
-    package let relationship: SchemaRelationship
-    package init(_ relationship: SchemaRelationship) { self.relationship = relationship }
-    /// The property's name.
-    public var name: String { relationship.name }
-    /// What it was called in the version before; its own name where nothing was declared.
-    public var originalName: String { relationship.originalName ?? relationship.name }
-    /// The entity at the other end.
-    public var destination: String { relationship.destination }
-    /// The name of the other side; nil where there is none.
-    public var inverseName: String? { relationship.inverse }
-    /// Whether nil is a value.
-    public var isOptional: Bool { relationship.isOptional }
-    /// Whether it leads to one record at most.
-    public var isToOneRelationship: Bool { !relationship.isToMany }
-    /// What happens to the destination when a record is deleted.
-    public var deleteRule: DeleteRule { DeleteRule(relationship.deleteRule) }
-  }
 }
 
 extension Schema.Attribute {
@@ -95,9 +30,12 @@ extension Schema.Attribute {
   public struct Option: Hashable, Sendable {
     package let name: String
     package let merge: MergePolicy?
-    private init(_ name: String, merge: MergePolicy? = nil) {
+    /// The name of a value transformer.
+    let transformer: String?
+    init(_ name: String, merge: MergePolicy? = nil, transformer: String? = nil) {
       self.name = name
       self.merge = merge
+      self.transformer = transformer
     }
     /// No two records have one value; an insert that matches updates the record. Nil never collides.
     public static let unique = Option("unique")
@@ -107,14 +45,24 @@ extension Schema.Attribute {
     public static let allowsCloudEncryption = Option("allowsCloudEncryption")
     /// History keeps the value of a deleted record.
     public static let preserveValueOnDeletion = Option("preserveValueOnDeletion")
-    /// Accepted for source compatibility.
+    /// In no store: tracked and observed as any attribute, with its default value again after a fetch.
     public static let ephemeral = Option("ephemeral")
     /// Accepted for source compatibility.
     public static let spotlight = Option("spotlight")
     /// The value is stored as JSON.
     public static let codable = Option("codable")
-    /// Accepted for source compatibility: the value is stored as JSON.
-    public static func transformable(by name: String) -> Option { Option("transformable") }
+    /// The value is stored as the data that a ``ValueTransformer`` makes of it; the property's type may be any.
+    public static func transformable(by transformerName: String) -> Option {
+      Option("transformable", transformer: transformerName)
+    }
+    /// The same, with the transformer's class, which is registered under its name if it is not yet.
+    public static func transformable(by transformer: ValueTransformer.Type) -> Option {
+      let name = String(describing: transformer)
+      if ValueTransformer.registered(NSValueTransformerName(name)) == nil {
+        ValueTransformer.setValueTransformer(transformer.init(), forName: NSValueTransformerName(name))
+      }
+      return transformable(by: name)
+    }
     /// How concurrent writes merge. Beyond SwiftData: a file that uses it does not compile on Apple's platforms.
     public static func merge(_ policy: Policy) -> Option { Option("merge", merge: policy.merge) }
 
@@ -180,21 +128,6 @@ extension Schema.Relationship {
       case .cascade: .cascade
       case .deny: .deny
       }
-    }
-  }
-}
-
-extension Schema {
-  /// The kinds of index that ``Index(_:)`` takes.
-  public struct Index<Model: PersistentModel> {
-    /// One index: its kind and its attributes.
-    public struct Types<Root: PersistentModel> {
-      package let paths: [PartialKeyPath<Root>]
-      package let isTree: Bool
-      /// An ordinary index, for equality, ranges and order.
-      public static func binary(_ paths: [PartialKeyPath<Root>]) -> Self { Self(paths: paths, isTree: false) }
-      /// An index for ranges in several dimensions.
-      public static func rtree(_ paths: [PartialKeyPath<Root>]) -> Self { Self(paths: paths, isTree: true) }
     }
   }
 }

@@ -21,6 +21,8 @@ package enum MetaKey: String, Sendable {
   case hasRemote = "has_remote"
   /// The position of the last complete pull: what a save made now has seen.
   case base
+  /// The greatest number of a save that was deleted from the history.
+  case historyHorizon = "history_horizon"
 }
 
 /// The bookkeeping in `_tombolo_meta`, read and written inside the caller's transaction.
