@@ -1,5 +1,6 @@
 import SwiftDiagnostics
 import SwiftSyntax
+import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// A macro that adds nothing by itself: `@Model` reads it. It only says where it does not belong.
@@ -31,6 +32,16 @@ private func checkProperty(
   if !variable.isStored, name != "Transient" {
     context.diagnose(
       ModelDiagnostic("computed-property", "'@\(name)' has no meaning on a computed property: remove it.").at(node))
+  }
+  if name == "Relationship", let type = variable.bindings.first?.typeAnnotation?.type, AttributeType(type).isPlain {
+    var attribute: AttributeSyntax = "@Attribute"
+    attribute.leadingTrivia = node.leadingTrivia
+    attribute.trailingTrivia = node.trailingTrivia
+    context.diagnose(
+      ModelDiagnostic(
+        "relationship-of-value",
+        "'@Relationship' belongs on a property whose type is a model, and '\(type.trimmedDescription)' is a value: write '@Attribute'."
+      ).at(node, fix: "replace '@Relationship' with '@Attribute'", replacing: node, with: attribute))
   }
 }
 

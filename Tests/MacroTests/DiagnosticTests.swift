@@ -33,6 +33,9 @@ struct DiagnosticTests {
       ("no-initializer", "@Model final class Book { var title: String }"),
       ("computed-property", "@Model final class Book { @Attribute(.unique) var pages: Int { 0 } }"),
       ("not-a-property", "@Model final class Book { @Relationship func pages() {} }"),
+      ("relationship-of-value", "@Model final class Book { @Relationship var pages: Int = 0 }"),
+      ("relationship-of-value", "@Model final class Book { @Relationship var words: [String] = [] }"),
+      ("ephemeral-default", "@Model final class Book { @Attribute(.ephemeral) var pages: Int; init() { pages = 1 } }"),
       ("not-an-actor", "@ModelActor final class Importer {}"),
       ("not-an-actor", "@ModelActor enum Importer {}"),
     ])

@@ -48,6 +48,8 @@ public final class ModelContext {
   let inbox: CommitInbox
   private let observation: StoreObservation
   let source = ModelSource()
+  /// Tells contexts apart.
+  let identity = IdentifierSource.next()
   private var usingThread: UInt = 0
   private var useDepth = 0
 

@@ -39,7 +39,7 @@ extension Schema.Attribute {
     }
     /// No two records have one value; an insert that matches updates the record. Nil never collides.
     public static let unique = Option("unique")
-    /// Large values lie beside the store.
+    /// Accepted for source compatibility: the value lies in the record's row, whatever its size.
     public static let externalStorage = Option("externalStorage")
     /// Accepted for source compatibility.
     public static let allowsCloudEncryption = Option("allowsCloudEncryption")
@@ -47,7 +47,7 @@ extension Schema.Attribute {
     public static let preserveValueOnDeletion = Option("preserveValueOnDeletion")
     /// In no store: tracked and observed as any attribute, with its default value again after a fetch.
     public static let ephemeral = Option("ephemeral")
-    /// Accepted for source compatibility.
+    /// Accepted for source compatibility: no full-text index is made.
     public static let spotlight = Option("spotlight")
     /// The value is stored as JSON.
     public static let codable = Option("codable")

@@ -58,4 +58,16 @@ let books = try context.fetch(
 guard books.count == 1, books[0].notes.map(\.text) == ["Read it again"], books[0].notes[0].book === books[0],
   try plantATree() == 1
 else { throw Failure() }
+
+let librarian = Librarian(modelContainer: container)
+let added = try await librarian.add(["Shores", "Tides"])
+let (inserted, token) = try newBooks(since: nil, by: "librarian", in: context)
+let shelf = ShelfModel(container: container)
+shelf.load()
+shelf.rename(shelf.books[0], to: "Cliffs")
+shelf.undo()
+guard try await librarian.count() == 3, added.count == 2, inserted == 3, token != nil,
+  shelf.books.map(\.title) == ["Dunes", "Shores", "Tides"], try newBooks(since: token, by: "x", in: context).0 == 0,
+  try await fillWorkshop() == 2
+else { throw Failure() }
 print("OK")
