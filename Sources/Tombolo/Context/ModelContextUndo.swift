@@ -9,7 +9,7 @@ extension ModelContext {
     undoManager.registerUndo(withTarget: self, handler: body)
     guard !isUndoEventScheduled else { return }
     let link = link
-    isUndoEventScheduled = link.later { link.context?.endUndoEvent() }
+    isUndoEventScheduled = link.later { link.laterContext?.endUndoEvent() }
   }
 
   /// What was changed until now is one step of the undo manager.
@@ -44,7 +44,7 @@ extension RelationshipMaintenance {
   static func registerUndo(ofMembersOf model: any PersistentModel, _ relationship: RelationshipDescription) {
     guard let link = model._$state.link, link.recordsUndo, let context = link.context else { return }
     let members = relationship.many(model)
-    context.registerUndo { _ in assign(model, relationship, members: members) }
+    context.registerUndo { _ in relationship.assign(model, members: members) }
   }
 
   /// Registers the return of one member to, or out of, one side of a many-to-many or a to-many without inverse. The
@@ -58,7 +58,7 @@ extension RelationshipMaintenance {
     context.registerUndo { _ in
       ensureLoaded(model, relationship)
       let others = relationship.many(model).filter { $0 !== member }
-      assign(model, relationship, members: adds ? others + [member] : others)
+      relationship.assign(model, members: adds ? others + [member] : others)
     }
   }
 }
