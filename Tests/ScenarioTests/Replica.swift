@@ -54,6 +54,9 @@ final class Replica {
     try opens()
   }
 
+  /// Lets this replica's disk be full, or have room again.
+  func limitsDisk(_ isFull: Bool) { disk.fill(isFull) }
+
   // MARK: Edits
 
   @discardableResult

@@ -92,6 +92,9 @@ final class World {
     }
   }
 
+  /// Lets the server's disk be full, or have room again.
+  func limitsServerDisk(_ isFull: Bool) { disk.fill(isFull) }
+
   /// The machine that takes the server's place has a clock that is behind.
   func serverGoesBack(milliseconds: Int64) { serverClock.setSkew(milliseconds: -milliseconds) }
 
@@ -149,4 +152,9 @@ final class World {
     return ServiceRequest(
       method: request.method, path: String(parts[0]), query: query, headers: request.headers, body: request.body)
   }
+}
+
+extension MemoryFileSystem {
+  /// No file may grow any more.
+  func fill(_ isFull: Bool) { limit(toBytes: isFull ? image().values.reduce(0) { $0 + $1.count } : nil) }
 }

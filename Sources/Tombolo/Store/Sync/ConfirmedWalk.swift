@@ -50,7 +50,7 @@ struct ConfirmedWalk {
     case 1: return try asideRecords(after: place.after, limit: limit)
     case 2: return try tombstones(after: place.after, limit: limit)
     case 3: return try partedPairs(after: place.after, limit: limit)
-    default: return (try pendingPairs() + exchange.aside.links().map(FeedItem.link), nil)
+    default: return try otherPairs(after: place.after, limit: limit)
     }
   }
 
@@ -164,9 +164,23 @@ struct ConfirmedWalk {
     return (items, keys.count < limit ? nil : last)
   }
 
-  /// Pairs that pending changes touch; those that stand in a table as well come twice, which does no harm.
-  private func pendingPairs() throws -> [FeedItem] {
-    try exchange.queue.byLink.keys.sorted().compactMap { try exchange.confirmedLink($0).map(FeedItem.link) }
+  /// Pairs that pending changes touch, and those that the schema does not know; those that stand in a table as well come
+  /// twice, which does no harm.
+  private func otherPairs(after: [UInt8], limit: Int) throws -> ([FeedItem], [UInt8]?) {
+    let start =
+      after.isEmpty
+      ? nil
+      : LinkKey(
+        relationship: String(decoding: after.dropFirst(32), as: UTF8.self),
+        source: RecordID(bytes: after.prefix(16)) ?? RecordID(high: 0, low: 0),
+        target: RecordID(bytes: after.dropFirst(16).prefix(16)) ?? RecordID(high: 0, low: 0))
+    var states: [LinkKey: LinkState] = [:]
+    for state in try exchange.aside.links() { states[state.link] = state }
+    for key in exchange.queue.byLink.keys { states[key] = try exchange.confirmedLink(key) ?? states[key] }
+    let keys = states.keys.filter { key in start.map { key > $0 } ?? true }.sorted().prefix(limit)
+    let items = keys.compactMap { states[$0] }.map(FeedItem.link)
+    let last = keys.last.map { $0.source.bytes + $0.target.bytes + Array($0.relationship.utf8) }
+    return (items, keys.count < limit ? nil : last)
   }
 }
 
