@@ -9,8 +9,9 @@ STRICT = $(if $(CI),-Xswiftc -warnings-as-errors,)
 FLAGS = $(STRICT)
 RELEASE = -c release --scratch-path .build-release
 THREADS = --scratch-path .build-tsan --sanitize=thread
-# Simulation seeds of `make test`.
-SEEDS = 200
+# Simulation seeds of `make test`, and how often each situation of the merge has to come up in them.
+SEEDS = 300
+SITUATIONS = 1
 
 .PHONY: help demo test check build dependencies format lint simulate sanitize bench soak clean
 
@@ -18,7 +19,7 @@ help:
 	@echo 'make demo      install what is missing, build, and run the main job on real data'
 	@echo 'make test      the same, then every test'
 	@echo 'make bench     the figures of Benchmarks/README.md, each beside its peer'
-	@echo 'make soak      the simulation until it is stopped'
+	@echo 'make soak      the simulation until it is stopped, with figures every thousand seeds'
 	@echo 'make format    format the sources;  make lint  only look'
 	@echo 'make sanitize  the concurrent suites under the thread sanitizer'
 	@echo 'make clean     remove what was built'
@@ -56,9 +57,11 @@ lint:
 format:
 	swift format --in-place --parallel --recursive Package.swift Protocol Sources Client Server Simulation Tests Benchmarks
 
+# Many seeds of the sound code, and every planted defect until it is noticed.
 simulate:
 	swift build $(RELEASE) --product tombolo
-	"$$(swift build $(RELEASE) --show-bin-path)/tombolo" simulate --seeds $(SEEDS)
+	"$$(swift build $(RELEASE) --show-bin-path)/tombolo" simulate --seeds $(SEEDS) --situations $(SITUATIONS)
+	"$$(swift build $(RELEASE) --show-bin-path)/tombolo" simulate --planted
 
 soak:
 	swift build $(RELEASE) --product tombolo

@@ -150,7 +150,9 @@ let package = Package(
     tests(
       "CommandTests",
       uses: ["TomboloCommand", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
-    tests("SimulationTests", uses: ["TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
+    tests(
+      "SimulationTests",
+      uses: ["TomboloSimulation", "SwiftData", "TomboloClient", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests(
       "ScenarioTests",
       uses: ["TomboloSimulation", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),

@@ -154,6 +154,9 @@ package final class MemoryFileSystem: @unchecked Sendable {
   /// Files that exist, sorted.
   package var paths: [String] { locked { files.keys.sorted() } }
 
+  /// The bytes of all files together.
+  package var byteCount: Int { locked { files.values.reduce(0) { $0 + $1.content.count } } }
+
   /// Whether anything was written and not synced.
   package var hasUnsyncedData: Bool { locked { files.values.contains(where: \.hasUnsyncedData) || !ghosts.isEmpty } }
 

@@ -47,12 +47,12 @@ struct EnvironmentTests {
   func queue() {
     var queue = EventQueue()
     for (replica, time) in [(0, 30), (1, 10), (2, 20), (3, 10), (4, 10), (5, 0)] {
-      queue.add(.edit(replica: replica), at: UInt64(time))
+      queue.add(.edit(replica), at: UInt64(time))
     }
     var order: [Int] = []
     var times: [UInt64] = []
     while let (time, event) = queue.next() {
-      if case .edit(let replica) = event { order.append(replica) }
+      if case .edit(let place) = event { order.append(place) }
       times.append(time)
     }
     #expect(order == [5, 1, 3, 4, 2, 0])
@@ -73,21 +73,25 @@ struct EnvironmentTests {
     #expect(late.milliseconds() == 0)
   }
 
-  @Test("A network with faults loses, doubles and delays; one without delivers each request once")
+  @Test("The fates of messages follow from their kinds: each kind has its own, and without any all are delivered")
   func network() {
-    let request = TransportRequest(method: "GET", url: "http://server/v1/stores/main/changes?limit=1")
-    func fates(_ hasFaults: Bool) -> [SimulatedNetwork.Fate] {
-      var network = SimulatedNetwork(generator: SeededGenerator(seed: 5), hasFaults: hasFaults)
-      return (0..<400).map { _ in network.fate(of: request, replica: 0, session: 1) }
+    func fates(_ kinds: Set<InjectedFault>) -> Set<MessageFate> {
+      var generator = SeededGenerator(seed: 5)
+      return Set((0..<400).map { _ in MessageFate.drawn(kinds, &generator) })
     }
-    #expect(fates(false).allSatisfy { $0.deliveries.count == 1 && $0.timeout == nil })
-    let faulty = fates(true)
-    #expect(Set(faulty.map(\.text)) == ["delivered", "request lost", "answer lost", "doubled"])
-    // Whoever gets no answer is told so, and nobody else.
-    #expect(
-      faulty.allSatisfy { fate in (fate.timeout == nil) == fate.deliveries.contains { $0.delivery.answerDelay != nil } }
-    )
-    #expect(fates(true).map(\.text) == faulty.map(\.text))
+    #expect(fates([]) == [.delivered])
+    #expect(fates([.drop]) == [.delivered, .requestLost, .answerLost])
+    #expect(fates([.duplicate, .reorder, .delay]) == [.delivered, .doubled, .late, .slow])
+  }
+
+  @Test("Whoever gets no answer is told so, and nobody else", arguments: MessageFate.allCases)
+  func timeouts(_ fate: MessageFate) {
+    var generator = SeededGenerator(seed: 5)
+    let request = TransportRequest(method: "GET", url: "http://server/v1/stores/main/changes?limit=1")
+    let delivery = Delivery(machine: 0, session: 1, request: request)
+    let (deliveries, timesOut) = Delivery.deliveries(of: delivery, fate, &generator)
+    #expect(timesOut == !deliveries.contains { $0.delivery.answerDelay != nil })
+    #expect(deliveries.filter { !$0.delivery.isCopy }.count == (fate == .requestLost || fate == .cutOff ? 0 : 1))
   }
 
   @Test("The digest of a trace is that of all lines, also of those that are not kept")

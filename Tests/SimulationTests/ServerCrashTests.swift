@@ -103,7 +103,7 @@ struct ServerCrashTests {
         switch answer.verdict {
         case .accepted(let fell): #expect(fell.isEmpty)
         case .known: #expect(found.count == 6)
-        default: Issue.record("cut \(cut): \(answer.traceText)")
+        default: Issue.record("cut \(cut): \(answer.told)")
         }
       }
       #expect(try records(of: server).count == 6)

@@ -30,8 +30,8 @@ struct StoreCrashTests {
     let (disk, options) = try machine(seed: 1)
     var store: Store? = try Store(.file(path: "/a.store"), document: .simulationSample, options: options)
     let id = try #require(store?.makeRecordID())
-    let plan = try #require(store?.schema.entity("Folder"))
-    try store?.save { try Operation.insert(plan, id, values: ["left": .integer(3)]).apply(to: $0) }
+    let schema = try #require(store?.schema)
+    try store?.save { try Operation.insert(entity: "Folder", id, values: ["left": .integer(3)]).apply(to: $0, schema) }
     store = nil
     #expect(disk.paths.contains("/a.store"))
     let again = try Store(.file(path: "/a.store"), document: .simulationSample, options: options)
@@ -46,12 +46,13 @@ struct StoreCrashTests {
     for cut in UInt64(1)...400 {
       let (disk, options) = try machine(seed: seed)
       var store: Store? = try Store(.file(path: "/a.store"), document: .simulationSample, options: options)
-      let plan = try #require(store?.schema.entity("Folder"))
+      let schema = try #require(store?.schema)
       let ids = (0..<3).compactMap { _ in store?.makeRecordID() }
       disk.failAfter(operations: cut)
       _ = try? store?.save { writer in
         for id in ids {
-          try Operation.insert(plan, id, values: ["left": .integer(3), "right": .integer(3)]).apply(to: writer)
+          try Operation.insert(entity: "Folder", id, values: ["left": .integer(3), "right": .integer(3)])
+            .apply(to: writer, schema)
         }
       }
       let hasFailed = disk.hasFailed

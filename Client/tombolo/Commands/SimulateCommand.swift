@@ -1,6 +1,4 @@
-import Dispatch
 import Foundation
-import Synchronization
 import TomboloProtocol
 import TomboloSimulation
 
@@ -20,26 +18,41 @@ package struct SimulateCommand: Command {
   static let forever = CommandOption.flag("forever", help: "Run seed after seed until one fails.")
   static let fault = CommandOption.choice(
     "fault", of: PlantedFault.self, help: "Switch a defect on: the run must notice it.")
+  static let without = CommandOption.list(
+    "without", "FAULT",
+    help: "Never let this go wrong: \(InjectedFault.allCases.map(\.rawValue).joined(separator: ", ")).")
+  static let situations = CommandOption.number(
+    "situations", "N", in: 1...1_000_000,
+    help: "Fail unless each situation that the merge has a rule for came up at least so often.")
+  static let whole = CommandOption.flag(
+    "whole", help: "Print a failing run as it was, without looking for a smaller story.")
+  static let planted = CommandOption.flag(
+    "planted", help: "Switch each known defect on in turn: every one must be noticed within five hundred seeds.")
   static let jobs = CommandOption.number(
     "jobs", "N", in: 1...256, help: "Runs at a time; as many as there are processors if nothing is said.")
 
   package static let declaration = CommandDeclaration(
     "simulate", summary: "Run replicas and a server on a virtual clock, network and disk, and look for broken promises",
     discussion:
-      "Each seed is one run: edits, syncs, lost and doubled messages, power cuts, wrong clocks, restored backups. A seed\n"
-      + "replays its run exactly. A failure names the invariant of ARCHITECTURE.md and prints the last lines of its trace.",
+      "Each seed is one run: edits, lost, doubled and late messages, power cuts at any write, wrong clocks, full disks,\n"
+      + "copied and restored replicas, upgrades. A seed replays its run exactly. A failure names the invariant of\n"
+      + "ARCHITECTURE.md, and tells the smallest story that was found to break it.",
     options: [
       seeds.declaration, seed.declaration, replicas.declaration, saves.declaration, schema.declaration,
-      trace.declaration, forever.declaration, fault.declaration, jobs.declaration,
+      trace.declaration, forever.declaration, fault.declaration, without.declaration, situations.declaration,
+      whole.declaration, planted.declaration, jobs.declaration,
     ])
 
-  /// Failures that are printed whole; the rest only name their seed.
-  private static let failuresShownMax = 3
+  /// Failures whose story is told; the rest only name their seed.
+  private static let storiesMax = 3
 
   let first: UInt64
   let count: UInt64
   let schema: String?
   let isForever: Bool
+  let isWhole: Bool
+  let isSurvey: Bool
+  let situationsMin: Int
   let jobs: Int
   let configuration: SimulationConfiguration
 
@@ -47,6 +60,9 @@ package struct SimulateCommand: Command {
     let seed = try arguments.value(Self.seed)
     let seeds = try arguments.value(Self.seeds)
     isForever = try arguments.value(Self.forever)
+    isWhole = try arguments.value(Self.whole)
+    isSurvey = try arguments.value(Self.planted)
+    situationsMin = try arguments.value(Self.situations) ?? 0
     first = UInt64(seed ?? 1)
     count = UInt64(seeds ?? (seed == nil ? 20 : 1))
     schema = try arguments.value(Self.schema)
@@ -54,8 +70,12 @@ package struct SimulateCommand: Command {
     var configuration = SimulationConfiguration()
     if let replicas = try arguments.value(Self.replicas) { configuration.replicas = replicas }
     if let saves = try arguments.value(Self.saves) { configuration.saves = saves }
-    configuration.fault = try arguments.value(Self.fault)
+    configuration.plantedFault = try arguments.value(Self.fault)
     configuration.keepsTrace = try arguments.value(Self.trace)
+    for name in try arguments.value(Self.without) {
+      guard let fault = InjectedFault(rawValue: name) else { throw UsageError("--without knows no fault '\(name)'") }
+      configuration.faults.remove(fault)
+    }
     self.configuration = configuration
     if configuration.keepsTrace, count > 1 || isForever {
       throw UsageError("--trace is for one seed: give --seed alone")
@@ -63,25 +83,53 @@ package struct SimulateCommand: Command {
   }
 
   package func run(in context: CommandContext) throws {
+    if isSurvey { return try survey(context.output) }
     let document = try schema.map { try SchemaFile.read($0) }
     let simulation =
       document.map { Simulation(document: $0, configuration: configuration) }
       ?? Simulation(configuration: configuration)
     if configuration.keepsTrace { return try runTraced(simulation, context.output) }
-    var tally = Tally()
-    var next = first
-    repeat {
-      // One batch after the other, so that a failure is told soon and progress is shown.
-      let size = isForever ? UInt64(jobs) * 4 : min(count - (next - first), UInt64(jobs) * 4)
-      for (seed, result) in Self.results(simulation, seeds: next..<next + size, jobs: jobs) {
-        tally.take(seed, result, context.output)
+    var tally = SimulationTally(started: ContinuousClock.now)
+    let end = isForever ? UInt64.max / 2 : first + count
+    do {
+      try SeedSweep(simulation, jobs: jobs).run(seeds: first..<end) { seed, outcome in
+        switch outcome {
+        case .success(let report): tally.take(report)
+        case .failure(let failure):
+          tally.failed.append(seed)
+          tell(failure, of: simulation, number: tally.failed.count, context.output)
+          if isForever { throw CommandStatus.negative }
+        }
+        let done = seed - first + 1
+        context.output.progress("\(done) seeds, \(tally.failed.count) failed")
+        if isForever, done % 1_000 == 0 { context.output.line(tally.summary) }
       }
-      next += size
-      context.output.progress("\(next - first) seeds, \(tally.failed.count) failed")
-    } while isForever ? tally.failed.isEmpty : next - first < count
+    } catch let status as CommandStatus where isForever {
+      context.output.line(tally.summary)
+      throw status
+    }
     context.output.endProgress()
     context.output.line(tally.summary)
-    if !tally.failed.isEmpty { throw CommandStatus.negative }
+    let rare = tally.situations(below: situationsMin)
+    if !rare.isEmpty { context.output.line("Too rare: \(rare.joined(separator: ", ")).") }
+    if !tally.failed.isEmpty || !rare.isEmpty { throw CommandStatus.negative }
+  }
+
+  /// Each planted fault in turn.
+  private func survey(_ output: Output) throws {
+    let survey = PlantedFaultSurvey(configuration, jobs: jobs)
+    var missed = 0
+    for fault in PlantedFault.allCases where configuration.plantedFault.map({ $0 == fault }) ?? true {
+      let finding = survey.find(fault)
+      if finding.caught == nil { missed += 1 }
+      output.line(finding.sentence)
+    }
+    guard missed == 0 else { throw CommandStatus.negative }
+  }
+
+  private func tell(_ failure: SimulationFailure, of simulation: Simulation, number: Int, _ output: Output) {
+    guard number <= Self.storiesMax else { return output.note(String(failure.description.prefix { $0 != "\n" })) }
+    output.note((isWhole ? failure : simulation.shrunk(failure)).description)
   }
 
   /// Every line of one run, and at the end its digest.
@@ -91,56 +139,49 @@ package struct SimulateCommand: Command {
       for line in report.trace.lines { output.line(line) }
       output.line("digest \(report.trace.digest)")
     } catch let failure as SimulationFailure {
-      output.line(failure.description)
+      output.line((isWhole ? failure : simulation.shrunk(failure)).description)
       throw CommandStatus.negative
     }
   }
+}
 
-  private typealias Outcome = Result<SimulationReport, any Error>
+/// What many runs came to.
+struct SimulationTally {
+  let started: ContinuousClock.Instant
+  var passed = 0
+  var failed: [UInt64] = []
+  private var conflicts = 0
+  private var statistics: SimulationStatistics?
 
-  private static func results(
-    _ simulation: Simulation, seeds: Range<UInt64>, jobs: Int
-  ) -> [(seed: UInt64, result: Outcome)] {
-    let results = Guarded<[UInt64: Outcome]>([:])
-    let next = Atomic<UInt64>(seeds.lowerBound)
-    DispatchQueue.concurrentPerform(iterations: min(jobs, seeds.count)) { _ in
-      while true {
-        let seed = next.add(1, ordering: .relaxed).oldValue
-        guard seed < seeds.upperBound else { return }
-        let outcome = Outcome { try simulation.run(seed: seed) }
-        results.withLock { $0[seed] = outcome }
-      }
-    }
-    return results.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  init(started: ContinuousClock.Instant) { self.started = started }
+
+  mutating func take(_ report: SimulationReport) {
+    passed += 1
+    conflicts += report.conflicts
+    if statistics == nil { statistics = report.statistics } else { statistics?.add(report.statistics) }
   }
 
-  /// What the runs came to.
-  private struct Tally {
-    var passed = 0
-    var failed: [UInt64] = []
-    var counts: [String: Int] = [:]
-    var conflicts = 0
+  /// The situations that came up less often than so many times.
+  func situations(below minimum: Int) -> [String] {
+    MergeSituation.allCases.filter { statistics?.situations[$0, default: 0] ?? 0 < minimum }.map(\.rawValue)
+  }
 
-    mutating func take(_ seed: UInt64, _ result: Outcome, _ output: Output) {
-      switch result {
-      case .success(let report):
-        passed += 1
-        conflicts += report.conflicts
-        counts.merge(report.counts) { $0 + $1 }
-      case .failure(let error):
-        failed.append(seed)
-        let text = (error as? SimulationFailure)?.description ?? "seed \(seed): \(error)"
-        let isShownWhole = failed.count <= SimulateCommand.failuresShownMax
-        output.note(isShownWhole ? text : String(text.prefix { $0 != "\n" }))
-      }
+  var summary: String {
+    let time = started.duration(to: .now)
+    let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
+    let rate = Double(passed + failed.count) / max(seconds, 0.001)
+    var lines = ["\(passed) seeds passed in \(Int(seconds)) s, \((rate * 10).rounded() / 10) a second."]
+    if !failed.isEmpty {
+      lines[0] = "\(passed) seeds passed, \(failed.count) failed: \(failed.map(String.init).joined(separator: ", "))."
     }
-
-    var summary: String {
-      let kinds = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-      let facts = (kinds + ["\(conflicts) conflicts"]).joined(separator: ", ")
-      return failed.isEmpty
-        ? "\(passed) seeds passed: \(facts)."
-        : "\(passed) seeds passed, \(failed.count) failed: \(failed.map(String.init).joined(separator: ", "))."
+    guard let statistics else { return lines[0] }
+    func list(_ counts: [(String, Int)]) -> String {
+      counts.sorted { $0.0 < $1.0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
     }
+    lines.append("Events: \(list(statistics.events.map { ($0.key, $0.value) } + [("conflicts", conflicts)])).")
+    lines.append("Faults: \(list(statistics.faults.map { ($0.key.rawValue, $0.value) })).")
+    lines.append("Situations: \(list(statistics.situations.map { ($0.key.rawValue, $0.value) })).")
+    lines.append("States visited: \(statistics.states.count).")
+    return lines.joined(separator: "\n")
   }
 }

@@ -71,7 +71,7 @@ extension MergeSession {
       }
     }
     guard let found = try record(id), found.answers(to: update.id, update.incarnation),
-      let field = try entity(of: found).field(write.name)
+      rules.aliasesAnswer || id == update.id, let field = try entity(of: found).field(write.name)
     else {
       report(
         .recordGone, to: replica, entity: update.entity, record: update.id, field: write.name, base: base, lost: new)
@@ -161,6 +161,12 @@ extension MergeSession {
         .recordGone, to: replica, entity: entity, record: change.link.source, base: change.base,
         lost: Version(value: Value(reference: change.link.target), stamp: changeSet.stamp))
       return false
+    }
+    if !rules.linksMergeByPair, change.isPresent {
+      for other in try links(of: key.source)
+      where other.key.relationship == key.relationship && other.key.source == key.source {
+        set(MergeLink(key: other.key, isPresent: false, stamp: changeSet.stamp, position: position))
+      }
     }
     if changeSet.stamp > (try link(key)?.stamp ?? .zero) {
       set(MergeLink(key: key, isPresent: change.isPresent, stamp: changeSet.stamp, position: position))

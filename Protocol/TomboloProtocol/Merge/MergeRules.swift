@@ -25,6 +25,12 @@ package struct MergeRules: Hashable, Sendable {
   package var basesPassRefusedWrites = true
   /// Saves are known by their id.
   package var savesHaveIdentity = true
+  /// A record answers to the ids that were merged into it.
+  package var aliasesAnswer = true
+  /// Of a many-to-many relationship each pair merges by itself.
+  package var linksMergeByPair = true
+  /// Tombstones are kept until every living replica has pulled them.
+  package var collectionWaits = true
   /// Whether unique keys, one-to-one claims, cycles and delete rules are checked at all.
   package var checksIntegrity = true
   package init() {}

@@ -54,7 +54,7 @@ extension Service {
     let known = try KnownRequest(decoding: request.body, as: try WireFormat(ofBodyIn: request))
     let file = try store(of: token)
     var taken: [KnownResponse.Known] = []
-    for save in known.saves {
+    for save in known.saves where options.mergeRules.savesHaveIdentity {
       guard let processed = try file.processed(save) else { continue }
       if case .refused = processed.verdict { continue }
       taken.append(.init(save: save, stamp: processed.stamp))

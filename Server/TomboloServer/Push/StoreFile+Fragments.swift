@@ -9,9 +9,10 @@ extension StoreFile {
   /// - Throws: `malformed_message`, `request_too_large`, `limit_exceeded`.
   func take(_ fragment: PushRequest.Fragment, from replica: ReplicaID, schema: MergeSchema) throws -> PushAnswer {
     // The answer to the last piece was lost: it is given again, and nothing is stored.
-    if let processed = try processed(fragment.save) {
-      return PushAnswer(
-        save: fragment.save, number: try number(of: fragment.save, from: replica), verdict: processed.answerAgain)
+    // One that a copy of the replica had sent goes on, since it has to take its number in this one's queue.
+    let number = try number(of: fragment.save, from: replica)
+    if number > .none, let processed = try processed(fragment.save) {
+      return PushAnswer(save: fragment.save, number: number, verdict: processed.answerAgain)
     }
     guard fragment.count > 0, fragment.index < fragment.count else {
       throw TomboloError.malformed("a fragment's index is not below their count")

@@ -13,6 +13,7 @@ extension StoreFile {
     return try transaction {
       try writeNotes()
       var end = state.position
+      guard options.mergeRules.collectionWaits else { return try collectBlindly(upTo: end) }
       for replica in try replicas() where replica.seen >= since {
         // One that pushes and has never finished a pull holds everything.
         end = min(end, replica.base ?? .start, replica.holds ?? end)
@@ -55,6 +56,13 @@ extension StoreFile {
     saves.bind(
       VerdictCoding.bytes(Stamp(clock: ClockReading(milliseconds: oldest), replica: ReplicaID(0))), at: 1)
     try saves.run()
+  }
+
+  /// What a server must not do; the simulation switches it on, to see that it notices.
+  private func collectBlindly(upTo end: FeedPosition) throws -> Int {
+    let collected = state.collected
+    defer { state.collected = collected }
+    return try removeTombstones(upTo: end)
   }
 
   private func removeTombstones(upTo end: FeedPosition) throws -> Int {

@@ -42,11 +42,12 @@ struct BookkeepingChecker {
         .bookkeeping,
         "\(replica.name) comes back with bookkeeping that it never had (save \(state.highestSave.rawValue))")
     }
-    try checkNewestSave(store, state, content, replica.name)
+    let unsent = try store.outbox(recordsMax: Int.max, bytesMax: Int.max)
+    try checkNewestSave(store, state, content, unsent, replica.name)
   }
 
   /// A save that touches a record which a refused save created is hidden with it until the server has refused it too.
-  private func hangsOnRefused(_ set: ChangeSet, in store: Store) throws -> Bool {
+  private func hangsOnRefused(_ set: ChangeSet, in store: Store, _ unsent: [ChangeSet]) throws -> Bool {
     func created(_ set: ChangeSet) -> [RecordID] {
       set.changes.compactMap { change in
         guard case .create(let create) = change else { return nil }
@@ -54,7 +55,8 @@ struct BookkeepingChecker {
       }
     }
     var lost = Set(try store.parkedSaves().flatMap { created($0.changeSet) })
-    for earlier in try store.outbox(recordsMax: Int.max, bytesMax: Int.max) {
+    if lost.isEmpty { return false }
+    for earlier in unsent {
       guard earlier.changes.contains(where: { $0.names(anyOf: lost) }) else { continue }
       if earlier.id == set.id { return true }
       lost.formUnion(created(earlier))
@@ -63,11 +65,15 @@ struct BookkeepingChecker {
   }
 
   /// The newest unsent save is visible in the data, and nothing in it is missing.
-  func checkNewestSave(_ store: Store, _ state: ReplicaState, _ content: StoreContent, _ replica: String) throws {
-    guard let set = try store.outbox(recordsMax: Int.max, bytesMax: Int.max).last, set.number == state.highestSave,
-      set.base == state.cursor?.base ?? .start
-    else { return }
-    if try hangsOnRefused(set, in: store) { return }
+  ///
+  /// - Parameter unsent: the store's whole outbox.
+  func checkNewestSave(
+    _ store: Store, _ state: ReplicaState, _ content: StoreContent, _ unsent: [ChangeSet], _ replica: String
+  ) throws {
+    guard let set = unsent.last, set.number == state.highestSave, set.base == state.cursor?.base ?? .start else {
+      return
+    }
+    if try hangsOnRefused(set, in: store, unsent) { return }
     var lastChange: [RecordID: Change] = [:]
     for change in set.changes { if let id = change.record { lastChange[id] = change } }
     for (id, change) in lastChange.sorted(by: { $0.key < $1.key }) {

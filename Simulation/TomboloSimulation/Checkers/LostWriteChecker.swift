@@ -47,7 +47,15 @@ struct LostWriteChecker {
     var replica: ReplicaID
   }
 
-  init(roles: SchemaRoles, ledger: WireLedger, entries: [ConflictEntry], machines: [ReplicaID: String]) {
+  /// Replica ids that some store has, or had before it took another. One that was taken after a backup, and forgotten with
+  /// the restore of it, is none: nobody asks for what is addressed to it.
+  private let living: Set<ReplicaID>
+
+  init(
+    roles: SchemaRoles, ledger: WireLedger, entries: [ConflictEntry], machines: [ReplicaID: String],
+    living: Set<ReplicaID>
+  ) {
+    self.living = living
     self.machines = machines
     self.roles = roles
     self.ledger = ledger
@@ -194,6 +202,7 @@ struct LostWriteChecker {
 
   /// Whether somebody who had seen the value wrote after it, or an entry is about it.
   private func isExplained(_ record: RecordID, _ field: String, _ value: Value, _ stamp: Stamp) -> Bool {
+    if !living.contains(stamp.replica) { return true }
     let author = Author(record: record, field: field, machine: machines[stamp.replica, default: ""])
     if own[author, default: .zero] > stamp { return true }
     let equal = equals[Content(record: record, field: field, value: value), default: []].map(\.stamp)

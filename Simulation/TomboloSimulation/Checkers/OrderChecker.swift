@@ -2,9 +2,11 @@ import Tombolo
 import TomboloProtocol
 
 /// I6: what stands is a function of the accepted writes alone, whatever the order in which they arrived: the greatest
-/// stamp, the greatest or smallest value, the first writer's value.
+/// stamp, the greatest or smallest value, the first writer's value. Writes to a record that was merged into another count
+/// as writes to that one.
 ///
-/// Records that a unite or a second life touched are left out: there the order of arrival may show (merge.md).
+/// Records with a second life are left out: there the order of arrival may show (merge.md). So are the unique values
+/// of united records.
 struct OrderChecker {
   let roles: SchemaRoles
   let ledger: WireLedger
@@ -29,22 +31,24 @@ struct OrderChecker {
         case .create(let create):
           creations[create.id, default: 0] += 1
           for field in create.fields where field.isAssigned {
-            versions[Field(record: create.id, name: field.name), default: []]
+            versions[Field(record: ledger.resolve(create.id), name: field.name), default: []]
               .append(Version(value: field.value, stamp: stamp))
           }
         case .update(let update):
           for field in update.writes {
-            versions[Field(record: update.id, name: field.name), default: []]
+            versions[Field(record: ledger.resolve(update.id), name: field.name), default: []]
               .append(Version(value: field.value, stamp: stamp))
           }
         case .delete, .link: break
         }
       }
     }
-    let united = Set(ledger.survivors.keys).union(ledger.survivors.values)
-    for record in content.records where !united.contains(record.id) && creations[record.id] == 1 {
+    let hasSecondLife = Set(creations.filter { $0.value > 1 }.map { ledger.resolve($0.key) })
+    let united = Set(ledger.survivors.keys.map(ledger.resolve))
+    for record in content.records where !hasSecondLife.contains(record.id) && creations[record.id] == 1 {
       guard let entity = roles.entity(record.entity) else { continue }
       for column in entity.plan.columns {
+        if united.contains(record.id), entity.uniqueColumns.contains(column.position) { continue }
         guard case .attribute(let attribute) = column.kind,
           let written = versions[Field(record: record.id, name: column.property)],
           let expected = Self.standing(of: written, attribute)

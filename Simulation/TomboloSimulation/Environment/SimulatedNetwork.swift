@@ -1,55 +1,80 @@
 import TomboloClient
 
-/// Decides what becomes of each request: delayed, lost on the way there or back, doubled.
+/// What becomes of a request: lost on the way there or back, doubled, late, or delivered.
 ///
-/// Since each message has its own delay, requests of different replicas overtake each other, and a doubled request may
+/// Each message has its own delay, so requests of different replicas overtake each other; a doubled or late one may
 /// arrive long after its sender has gone on.
-struct SimulatedNetwork {
-  /// A request on its way.
-  struct Delivery {
-    var replica: Int
-    var session: Int
-    var request: TransportRequest
-    /// Nil where the answer is lost, and for a copy.
-    var answerDelay: UInt64?
-    /// Sent twice by the network: nobody waits for this one's answer.
-    var isCopy = false
-  }
+enum MessageFate: Int, CaseIterable {
+  case delivered, requestLost, answerLost, doubled, late, slow, cutOff
 
-  /// What becomes of one request, in times from now.
-  struct Fate {
-    var deliveries: [(delay: UInt64, delivery: Delivery)]
-    /// When the sender gives up waiting; nil where an answer comes.
-    var timeout: UInt64?
-    var text: String
-  }
+  static let timeoutMilliseconds = 5_000
 
-  static let timeoutMilliseconds: UInt64 = 5_000
-  var generator: SeededGenerator
-  let hasFaults: Bool
-
-  mutating func fate(of request: TransportRequest, replica: Int, session: Int) -> Fate {
-    var delivery = Delivery(
-      replica: replica, session: session, request: request, answerDelay: delay(), isCopy: false)
-    guard hasFaults else { return Fate(deliveries: [(delay(), delivery)], timeout: nil, text: "delivered") }
+  /// A fate out of the kinds that may be injected.
+  static func drawn(_ kinds: Set<InjectedFault>, _ generator: inout SeededGenerator) -> MessageFate {
     let dice = generator.below(100)
-    if dice < 6 { return Fate(deliveries: [], timeout: Self.timeoutMilliseconds, text: "request lost") }
-    if dice < 16 {
-      delivery.answerDelay = nil
-      return Fate(deliveries: [(delay(), delivery)], timeout: Self.timeoutMilliseconds, text: "answer lost")
+    switch dice {
+    case ..<6: return kinds.contains(.drop) ? .requestLost : .delivered
+    case ..<16: return kinds.contains(.drop) ? .answerLost : .delivered
+    case ..<26: return kinds.contains(.duplicate) ? .doubled : .delivered
+    case ..<32: return kinds.contains(.reorder) ? .late : .delivered
+    case ..<44: return kinds.contains(.delay) ? .slow : .delivered
+    default: return .delivered
     }
-    if dice < 28 {
+  }
+
+  var fault: InjectedFault? {
+    switch self {
+    case .delivered: nil
+    case .requestLost, .answerLost: .drop
+    case .doubled: .duplicate
+    case .late: .reorder
+    case .slow: .delay
+    case .cutOff: .partition
+    }
+  }
+
+  /// What the story says after "sends …".
+  var sentence: String {
+    switch self {
+    case .delivered: ""
+    case .requestLost: "; the request is lost on the way"
+    case .answerLost: "; the connection drops before the answer"
+    case .doubled: "; the request arrives twice"
+    case .late: "; the request arrives long after its sender has given up"
+    case .slow: "; the request takes its time"
+    case .cutOff: "; there is no way to the server"
+    }
+  }
+}
+
+/// A request on its way.
+struct Delivery {
+  var machine: Int
+  var session: Int
+  var request: TransportRequest
+  /// Nil where the answer is lost, and for a copy.
+  var answerDelay: Int?
+  /// Sent twice by the network: nobody waits for this one's answer.
+  var isCopy = false
+
+  /// The deliveries that a fate leads to, each with its delay; whether the sender gives up waiting.
+  static func deliveries(
+    of delivery: Delivery, _ fate: MessageFate, _ generator: inout SeededGenerator
+  ) -> (deliveries: [(delay: Int, delivery: Delivery)], timesOut: Bool) {
+    var delivery = delivery
+    let delay = fate == .slow ? generator.within(400...3_000) : generator.within(1...120)
+    switch fate {
+    case .delivered, .slow:
+      delivery.answerDelay = generator.within(1...120)
+      return ([(delay, delivery)], false)
+    case .requestLost, .cutOff: return ([], true)
+    case .answerLost: return ([(delay, delivery)], true)
+    case .late: return ([(MessageFate.timeoutMilliseconds + generator.within(1...6_000), delivery)], true)
+    case .doubled:
       var copy = delivery
       copy.isCopy = true
-      copy.answerDelay = nil
-      let later = delay() + UInt64(generator.below(6_000))
-      return Fate(deliveries: [(delay(), delivery), (later, copy)], timeout: nil, text: "doubled")
+      delivery.answerDelay = generator.within(1...120)
+      return ([(delay, delivery), (delay + generator.below(6_000), copy)], false)
     }
-    return Fate(deliveries: [(delay(), delivery)], timeout: nil, text: "delivered")
-  }
-
-  private mutating func delay() -> UInt64 {
-    let isSlow = hasFaults && generator.chance(0.1)
-    return UInt64(isSlow ? generator.within(400...3_000) : generator.within(1...120))
   }
 }

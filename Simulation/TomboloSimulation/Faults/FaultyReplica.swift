@@ -3,21 +3,38 @@ import Tombolo
 import TomboloClient
 import TomboloProtocol
 
+/// What a faulty replica keeps from one sync to the next: the stamps of what it has pulled.
+final class FaultMemory: Sendable {
+  private let stamps = Guarded<[RecordID: [String: Stamp]]>([:])
+
+  func stamp(of record: RecordID, _ field: String) -> Stamp? { stamps.withLock { $0[record]?[field] } }
+
+  func take(_ page: Page) {
+    stamps.withLock { stamps in
+      for case .record(let state) in page.items {
+        for field in state.fields { stamps[state.id, default: [:]][field.name] = field.stamp }
+      }
+    }
+  }
+}
+
 /// A replica's store with one defect of its own, for runs that have to notice it.
 final class FaultyReplica: ReplicaStoring {
   private let store: Store
   private let fault: PlantedFault
+  private let memory: FaultMemory
   private let count = Atomic<UInt64>(0)
 
-  private init(_ store: Store, fault: PlantedFault) {
+  private init(_ store: Store, fault: PlantedFault, memory: FaultMemory) {
     self.store = store
     self.fault = fault
+    self.memory = memory
   }
 
   /// The store itself where the defect is none of a replica's.
-  static func wrapping(_ store: Store, fault: PlantedFault?) -> any ReplicaStoring {
+  static func wrapping(_ store: Store, fault: PlantedFault?, memory: FaultMemory) -> any ReplicaStoring {
     guard let fault, fault.isOfReplica else { return store }
-    return FaultyReplica(store, fault: fault)
+    return FaultyReplica(store, fault: fault, memory: memory)
   }
 
   var document: SchemaDocument { store.document }
@@ -32,10 +49,26 @@ final class FaultyReplica: ReplicaStoring {
         let id = sets[index].id.record
         sets[index].id = SaveID(RecordID(high: id.high &+ number, low: id.low))
       case .sendsHalfASave where sets[index].changes.count > 1: sets[index].changes.removeLast()
+      case .baseAdvancedOnSend: sets[index].changes = sets[index].changes.map { advanced($0, below: sets[index].stamp) }
+      case .cascadeUnrecorded:
+        sets[index].changes.removeAll {
+          if case .delete(let delete) = $0 { delete.cause.root != delete.id } else { false }
+        }
       default: break
       }
     }
     return sets
+  }
+
+  /// The change as if all that was pulled had been seen by whoever made it.
+  private func advanced(_ change: Change, below stamp: Stamp) -> Change {
+    guard case .update(var update) = change else { return change }
+    for index in update.writes.indices {
+      let write = update.writes[index]
+      guard let pulled = memory.stamp(of: update.id, write.name), pulled > write.base, pulled < stamp else { continue }
+      update.writes[index].base = pulled
+    }
+    return .update(update)
   }
 
   func markAttempted(upTo number: SaveNumber) throws {
@@ -57,6 +90,7 @@ final class FaultyReplica: ReplicaStoring {
 
   func take(_ page: Page) throws -> PullOutcome {
     var page = page
+    memory.take(page)
     switch fault {
     case .cursorBeforeData where count.add(1, ordering: .relaxed).newValue % 3 == 0: page.items = []
     case .pagesShownOneByOne: page.hasMore = false
@@ -93,25 +127,5 @@ final class FaultyReplica: ReplicaStoring {
   func cancelOut() throws { try store.cancelOut() }
   func takenNumbers(from first: SaveNumber, upTo end: SaveNumber) throws -> [ChangeSet] {
     try store.takenNumbers(from: first, upTo: end)
-  }
-}
-
-extension PlantedFault {
-  var isOfReplica: Bool {
-    switch self {
-    case .cursorBeforeData, .pagesShownOneByOne, .sendsBeforeMark, .newIdentityEachTime, .sendsHalfASave: true
-    default: false
-    }
-  }
-
-  /// The server's rules with one of them missing.
-  var mergeRules: MergeRules {
-    var rules = MergeRules()
-    switch self {
-    case .mergeWithoutIntegrity: rules.checksIntegrity = false
-    case .mergeDeletesBlindly: rules.deleteSeesWrites = false
-    default: break
-    }
-    return rules
   }
 }

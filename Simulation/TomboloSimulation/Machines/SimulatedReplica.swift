@@ -7,14 +7,21 @@ import TomboloSQLite
 final class SimulatedReplica {
   static let path = "/replica.store"
 
+  let index: Int
   let name: String
+  /// The machine that this one's file was copied from, or its own name.
+  let family: String
   let disk: MemoryFileSystem
   let clock: SkewedClock
   let randomness: SeededRandomness
-  private let document: SchemaDocument
+  /// Another one after an upgrade.
+  var document: SchemaDocument
   private let token: String
   private let options: SyncEngine.Options
   private let fault: PlantedFault?
+  /// Whether operations of the user's own write too.
+  private let isShared: Bool
+  private let faultMemory = FaultMemory()
 
   private(set) var store: Store?
   var engine: SyncEngine?
@@ -22,15 +29,23 @@ final class SimulatedReplica {
   private(set) var session = 0
   /// What the person does next.
   var person: OperationGenerator?
-  /// A copy of the disk, as a backup keeps it.
-  var backup: [String: [UInt8]]?
+  /// What the schema that the store was opened with permits.
+  private(set) var roles: SchemaRoles?
   var memory = ReplicaMemory()
+  /// Milliseconds of virtual time up to which there is no way to the server.
+  var cutOffUntil: UInt64 = 0
+  var tokenLostUntil: UInt64 = 0
+  var isDiskFull = false
+  private var cached: (version: Int64, content: StoreContent)?
 
   init(
-    name: String, disk: MemoryFileSystem, clock: SkewedClock, randomness: SeededRandomness, document: SchemaDocument,
-    token: String, options: SyncEngine.Options, fault: PlantedFault?
+    index: Int = 0, name: String, family: String? = nil, disk: MemoryFileSystem, clock: SkewedClock,
+    randomness: SeededRandomness, document: SchemaDocument, token: String, options: SyncEngine.Options,
+    fault: PlantedFault?, isShared: Bool = false
   ) {
+    self.index = index
     self.name = name
+    self.family = family ?? name
     self.disk = disk
     self.clock = clock
     self.randomness = randomness
@@ -38,34 +53,57 @@ final class SimulatedReplica {
     self.token = token
     self.options = options
     self.fault = fault
+    self.isShared = isShared
   }
 
   /// Opens the store, makes it where there is none, and gives it its remote.
   func boot() throws {
+    try fault?.damage(disk)
     var options = Store.Options(clock: clock, randomness: randomness)
     options.vfs = disk.name
     let store = try Store(.file(path: Self.path), document: document, options: options)
     if try store.replicaState() == nil { try store.setRemote(SimulatedServer.url, tokenFile: nil) }
     self.store = store
+    if roles?.schema.document != document { roles = SchemaRoles(store.schema, isShared: isShared) }
   }
 
   func shutDown() {
     store = nil
     engine = nil
+    cached = nil
     session += 1
   }
 
-  func beginSync() throws -> SyncInstruction? {
+  /// - Parameter waitSeconds: how long the last pull waits for something new.
+  func beginSync(now: UInt64 = 0, waitSeconds: Int = 0) throws -> SyncInstruction? {
     guard let store else { return nil }
     session += 1
+    var options = options
+    options.waitSeconds = waitSeconds
+    // Told of the loss once it is over: by a new token.
+    let token = tokenLostUntil > now ? "tbo_lost" : token
     var engine = try SyncEngine(
-      store: FaultyReplica.wrapping(store, fault: fault), token: token, randomness: randomness, options: options)
+      store: FaultyReplica.wrapping(store, fault: fault, memory: faultMemory), token: token, randomness: randomness,
+      options: options)
     let instruction = try engine.handle(.start)
     self.engine = engine
     return instruction
   }
 
-  func content() throws -> StoreContent? { try store.map { try StoreContent(of: $0) } }
+  /// The replica's id, and those that it had before.
+  func replicaIDs() throws -> [ReplicaID] {
+    try store?.replicaState().map { [$0.replica] + $0.formerReplicas } ?? []
+  }
+
+  /// What a reader sees now; read anew only where something was committed since the last time.
+  func content() throws -> StoreContent? {
+    guard let store else { return nil }
+    let version = try store.read { connection in try connection.firstRow("PRAGMA data_version") { $0.int64(0) } ?? 0 }
+    if let cached, cached.version == version { return cached.content }
+    let content = try StoreContent(of: store)
+    cached = (version, content)
+    return content
+  }
 }
 
 /// What a run remembers of a replica from outside, to hold it to.
@@ -97,6 +135,8 @@ struct ReplicaMemory {
   var sentUpTo = SaveNumber.none
   /// The replica id under which those numbers count.
   var replica: ReplicaID?
+  /// The cursor that was seen last.
+  var cursor: Cursor?
   /// Takes note of the id; a new one numbers the saves anew.
   mutating func identify(as id: ReplicaID, outbox: () throws -> [ChangeSet]) rethrows {
     guard replica != id else { return }

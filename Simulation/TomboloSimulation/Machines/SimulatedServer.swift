@@ -9,19 +9,30 @@ final class SimulatedServer {
   static let storeName = "main"
   static let url = "http://server/v1/stores/\(storeName)"
 
+  /// What becomes of a request that reached the machine.
+  enum Reply {
+    case response(TransportResponse)
+    /// A pull that waits for something new.
+    case held(LongPoll)
+    /// The machine is down, or went down with it.
+    case none
+  }
+
   let disk: MemoryFileSystem
   let clock: SkewedClock
   private let options: ServiceOptions
   private var service: Service?
   private(set) var token = ""
-  /// Takes a line about each fault that no client is told the reason of.
-  private(set) var lastFault: String?
 
-  init(disk: MemoryFileSystem, clock: SkewedClock, randomness: SeededRandomness, fault: PlantedFault?) throws {
+  init(
+    disk: MemoryFileSystem, clock: SkewedClock, randomness: SeededRandomness, fault: PlantedFault? = nil,
+    historyMilliseconds: UInt64? = nil
+  ) throws {
     self.disk = disk
     self.clock = clock
     var options = ServiceOptions(clock: clock, randomness: randomness, vfs: disk.name)
     options.mergeRules = fault?.mergeRules ?? MergeRules()
+    if let historyMilliseconds { options.limits.historyMilliseconds = historyMilliseconds }
     self.options = options
     try boot()
     token = try service?.createToken(store: Self.storeName, role: .owner) ?? ""
@@ -37,19 +48,40 @@ final class SimulatedServer {
     disk.powerCut(survival)
   }
 
+  /// Handles what came in together; more than one push shares a commit.
+  func handle(_ requests: [TransportRequest]) -> [Reply] {
+    guard let service else { return requests.map { _ in .none } }
+    let requests = requests.map(Self.serviceRequest)
+    let replies = requests.count > 1 ? service.handle(batch: requests) : requests.map(service.handle)
+    return replies.map(reply)
+  }
+
+  private func reply(_ reply: ServiceReply) -> Reply {
+    if disk.hasFailed { return .none }
+    switch reply {
+    case .response(let response):
+      return .response(TransportResponse(status: response.status, headers: response.headers, body: response.body))
+    case .waits(let poll): return .held(poll)
+    }
+  }
+
+  /// Answers a waiting pull, if there is something new or its time is up.
+  func resume(_ poll: LongPoll) -> Reply {
+    guard let service else { return .none }
+    guard service.hasNews(for: poll) || clock.milliseconds() >= poll.deadline else { return .held(poll) }
+    return reply(service.resume(poll))
+  }
+
+  /// One request over a perfect network.
+  ///
   /// - Returns: nil where the machine is down, or went down with the request.
   func handle(_ request: TransportRequest) -> TransportResponse? {
-    guard let service else { return nil }
-    var reply = service.handle(Self.serviceRequest(request))
-    var patience = 0
-    while case .waits(let poll) = reply, patience < 4 {
-      // Nobody else's request comes between: the wait is over at once.
-      reply = service.resume(poll)
-      patience += 1
-    }
-    guard !disk.hasFailed, case .response(let response) = reply else { return nil }
-    return TransportResponse(status: response.status, headers: response.headers, body: response.body)
+    guard case .response(let response)? = handle([request]).first else { return nil }
+    return response
   }
+
+  /// Forgets the tombstones that nobody needs any more; how many.
+  func collect() throws -> Int { try service?.collectTombstones() ?? 0 }
 
   private static func serviceRequest(_ request: TransportRequest) -> ServiceRequest {
     var path = Substring(request.url)

@@ -2,43 +2,60 @@ package import Tombolo
 package import TomboloProtocol
 import TomboloSQLite
 
-/// One thing that a person does to a record, as a part of a save.
-package enum Operation: Sendable {
+/// One thing that a person does to a record, as a part of a save. It names what it touches, so that it outlives the run
+/// in which it was made up.
+package enum Operation: Hashable, Sendable {
   /// `values` has what is assigned; the rest keeps its declared default.
-  case insert(EntityPlan, RecordID, values: [String: Value])
-  case update(EntityPlan, RecordID, values: [String: Value])
-  case delete(EntityPlan, RecordID)
-  case link(LinkPlan, own: RecordID, other: RecordID)
-  case unlink(LinkPlan, own: RecordID, other: RecordID)
+  case insert(entity: String, RecordID, values: [String: Value])
+  case update(entity: String, RecordID, values: [String: Value])
+  case delete(entity: String, RecordID)
+  case link(LinkKey)
+  case unlink(LinkKey)
 
-  /// Writes it, inside a save.
-  package func apply(to writer: StoreWriter) throws {
+  /// Writes it, inside a save. What the schema does not have, an older version, is left out.
+  package func apply(to writer: StoreWriter, _ schema: StoreSchema) throws {
     switch self {
-    case .insert(let entity, let id, let values):
-      var assigned = ColumnSet()
-      for column in entity.columns where values[column.property] != nil { assigned.insert(column.position) }
-      try writer.insert(entity, id, assigned: assigned, from: OperationRow(entity: entity, values: values))
-    case .update(let entity, let id, let values):
-      var changed = ColumnSet()
-      for column in entity.columns where values[column.property] != nil { changed.insert(column.position) }
-      try writer.update(entity, id, changed: changed, from: OperationRow(entity: entity, values: values))
-    case .delete(let entity, let id): try writer.delete(entity, id)
-    case .link(let plan, let own, let other): try writer.link(plan, own, other)
-    case .unlink(let plan, let own, let other): try writer.unlink(plan, own, other)
+    case .insert(let name, let id, let values):
+      guard let entity = schema.entity(name) else { return }
+      let row = OperationRow(entity: entity, values: values)
+      try writer.insert(entity, id, assigned: row.assigned, from: row)
+    case .update(let name, let id, let values):
+      guard let entity = schema.entity(name) else { return }
+      let row = OperationRow(entity: entity, values: values)
+      guard !row.assigned.isEmpty else { return }
+      try writer.update(entity, id, changed: row.assigned, from: row)
+    case .delete(let name, let id):
+      if let entity = schema.entity(name) { try writer.delete(entity, id) }
+    case .link(let key):
+      if let plan = schema.sourcePlan(of: key) { try writer.link(plan, key.source, key.target) }
+    case .unlink(let key):
+      if let plan = schema.sourcePlan(of: key) { try writer.unlink(plan, key.source, key.target) }
     }
   }
 
-  var traceText: String {
-    func list(_ values: [String: Value]) -> String {
-      values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.traceText)" }.joined(separator: " ")
+  /// The records that must be there before it can be done.
+  var needed: [RecordID] {
+    switch self {
+    case .insert(_, _, let values): values.values.compactMap(\.reference)
+    case .update(_, let id, let values): [id] + values.values.compactMap(\.reference)
+    case .delete(_, let id): [id]
+    case .link(let key), .unlink(let key): [key.source, key.target]
     }
-    return switch self {
-    case .insert(let entity, let id, let values): "insert \(entity.name) \(id.short) \(list(values))"
-    case .update(let entity, let id, let values): "update \(entity.name) \(id.short) \(list(values))"
-    case .delete(let entity, let id): "delete \(entity.name) \(id.short)"
-    case .link(let plan, let own, let other): "link \(plan.link.key) \(own.short) \(other.short)"
-    case .unlink(let plan, let own, let other): "unlink \(plan.link.key) \(own.short) \(other.short)"
+  }
+
+  var made: RecordID? {
+    if case .insert(_, let id, _) = self { return id }
+    return nil
+  }
+}
+
+extension StoreSchema {
+  /// The relationship's side that owns the table.
+  func sourcePlan(of key: LinkKey) -> LinkPlan? {
+    for entity in entities {
+      if let plan = entity.links.first(where: { $0.link.key == key.relationship && $0.isSource }) { return plan }
     }
+    return nil
   }
 }
 
@@ -46,6 +63,12 @@ package enum Operation: Sendable {
 struct OperationRow: RowSource {
   let entity: EntityPlan
   let values: [String: Value]
+
+  var assigned: ColumnSet {
+    var assigned = ColumnSet()
+    for column in entity.columns where values[column.property] != nil { assigned.insert(column.position) }
+    return assigned
+  }
 
   func bind(_ columns: ColumnSet, to statement: Statement, from first: Int32) throws {
     var index = first

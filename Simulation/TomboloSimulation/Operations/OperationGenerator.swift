@@ -8,45 +8,62 @@ struct OperationGenerator {
   let clock: any WallClock
   var generator: SeededGenerator
   /// Updates that may be taken back later: record, property, value before.
-  private var reversible: [(entity: EntityPlan, id: RecordID, values: [String: Value])] = []
+  private var reversible: [(entity: String, id: RecordID, values: [String: Value])] = []
   private static let reversibleMax = 32
   /// Few records make replicas meet in them.
   let recordsMax: Int
+  /// The part of operations that are deletes, in a hundred.
+  let deletes: Int
 
+  /// The entities of which this run makes records: few, so that those meet.
+  private let cast: [SchemaRoles.Entity]
+  private let links: [LinkPlan]
+
+  /// - Parameter cast: the names of the entities of which records are made; nil for all.
   init(
-    roles: SchemaRoles, mix: SimulationMix, recordsMax: Int, clock: any WallClock, generator: SeededGenerator
+    roles: SchemaRoles, mix: SimulationMix, recordsMax: Int, deletes: Int, cast: Set<String>?, clock: any WallClock,
+    generator: SeededGenerator
   ) {
     self.recordsMax = recordsMax
+    self.deletes = deletes
     self.roles = roles
     self.mix = mix
     self.clock = clock
     self.generator = generator
+    let cast = roles.entities.filter { $0.canInsert && cast?.contains($0.plan.name) ?? true }
+    self.cast = cast
+    links = cast.flatMap(\.plan.links).filter(\.isSource)
   }
 
   /// The operations of one save; never two of one record, so that what the save should leave is plain.
-  mutating func save(on content: StoreContent, makeID: () -> RecordID) -> [Operation] {
+  mutating func save(on content: StoreContent) -> [Operation] {
     if mix.contains(.reversals), !reversible.isEmpty, generator.chance(0.25) {
       let place = generator.below(reversible.count)
       let taken = reversible.remove(at: place)
-      if content.record(taken.id) != nil { return [.update(taken.entity, taken.id, values: taken.values)] }
+      if content.record(taken.id) != nil { return [.update(entity: taken.entity, taken.id, values: taken.values)] }
     }
     if generator.chance(0.2), let transfer = transfer(on: content) { return transfer }
     var operations: [Operation] = []
     var touched: Set<RecordID> = []
     for _ in 0..<(generator.pick([1, 1, 2, 3]) ?? 1) {
-      guard let operation = operation(on: content, touched: &touched, makeID: makeID) else { continue }
+      guard let operation = operation(on: content, touched: &touched) else { continue }
       operations.append(operation)
     }
     return operations
   }
 
-  private mutating func operation(
-    on content: StoreContent, touched: inout Set<RecordID>, makeID: () -> RecordID
-  ) -> Operation? {
+  /// UUID version 7, as a store makes them.
+  private mutating func makeID() -> RecordID {
+    RecordID(
+      high: clock.milliseconds() << 16 | 0x7000 | UInt64(generator.below(0x1000)),
+      low: 0x8000_0000_0000_0000 | generator.next() & 0x3FFF_FFFF_FFFF_FFFF)
+  }
+
+  private mutating func operation(on content: StoreContent, touched: inout Set<RecordID>) -> Operation? {
     let dice = generator.below(100)
     let isFull = content.records.count >= recordsMax
     if content.records.isEmpty || dice < 30 && !isFull { return insert(on: content, touched: &touched, id: makeID()) }
-    if dice >= 72, dice < 84, mix.contains(.deletes) { return delete(on: content, touched: &touched) }
+    if dice >= 84 - deletes, dice < 84, mix.contains(.deletes) { return delete(on: content, touched: &touched) }
     if dice >= 84, mix.contains(.links), let operation = link(on: content, touched: touched) { return operation }
     return update(on: content, touched: &touched)
   }
@@ -54,11 +71,12 @@ struct OperationGenerator {
   // MARK: Inserts and updates
 
   private mutating func insert(on content: StoreContent, touched: inout Set<RecordID>, id: RecordID) -> Operation? {
-    guard let entity = generator.pick(roles.entities) else { return nil }
+    guard let entity = generator.pick(cast) else { return nil }
     var values: [String: Value] = [:]
     for column in entity.plan.columns {
       switch column.kind {
       case .attribute(let attribute):
+        if ValueGenerator.isOpaque(attribute) { continue }
         let isNeeded = attribute.defaultValue == nil && !attribute.isOptional
         let isGenerated = attribute.defaultValue.map { if case .constant = $0 { false } else { true } } ?? false
         guard isNeeded || isGenerated || generator.chance(0.6) else { continue }
@@ -76,18 +94,18 @@ struct OperationGenerator {
     if let ledger = entity.ledger { values[entity.plan.columns[ledger].property] = .integer(0) }
     equalizeTwins(&values, in: entity, isInsert: true)
     touched.insert(id)
-    return .insert(entity.plan, id, values: values)
+    return .insert(entity: entity.plan.name, id, values: values)
   }
 
   private mutating func update(on content: StoreContent, touched: inout Set<RecordID>) -> Operation? {
-    guard let record = generator.pick(content.records), !touched.contains(record.id),
-      let entity = roles.entity(record.entity)
+    guard let record = pick(content.records), !touched.contains(record.id), let entity = roles.entity(record.entity)
     else { return nil }
     var values: [String: Value] = [:]
     for _ in 0..<(1 + generator.below(2)) {
       guard let column = generator.pick(entity.plan.columns), column.position != entity.ledger else { continue }
       switch column.kind {
       case .attribute(let attribute):
+        if ValueGenerator.isOpaque(attribute) { continue }
         switch attribute.merge {
         case .counter:
           guard mix.contains(.policies), case .integer(let now) = record.values[column.position] else { continue }
@@ -110,7 +128,7 @@ struct OperationGenerator {
     guard !values.isEmpty else { return nil }
     touched.insert(record.id)
     remember(values, of: record, in: entity)
-    return .update(entity.plan, record.id, values: values)
+    return .update(entity: entity.plan.name, record.id, values: values)
   }
 
   private mutating func value(for column: ColumnPlan, _ attribute: SchemaAttribute, in entity: SchemaRoles.Entity)
@@ -145,7 +163,7 @@ struct OperationGenerator {
       else { return }
       before[column.property] = record.values[column.position]
     }
-    reversible.append((entity.plan, record.id, before))
+    reversible.append((entity.plan.name, record.id, before))
   }
 
   // MARK: References, links, deletes
@@ -155,35 +173,45 @@ struct OperationGenerator {
   ) -> RecordID? {
     guard let plan = roles.schema.entity(reference.destination) else { return nil }
     let names = Set(plan.concreteNames)
-    return generator.pick(content.records.filter { names.contains($0.entity) && !except.contains($0.id) }.map(\.id))
+    return pick(content.records.filter { names.contains($0.entity) && !except.contains($0.id) })?.id
   }
 
   private mutating func delete(on content: StoreContent, touched: inout Set<RecordID>) -> Operation? {
     // Alone in its save: its rules reach records that another operation of the save may have touched.
-    guard touched.isEmpty, let record = generator.pick(content.records), let entity = roles.entity(record.entity),
+    guard touched.isEmpty, let record = pick(content.records), let entity = roles.entity(record.entity),
       entity.ledger == nil
     else { return nil }
     touched.formUnion(content.records.map(\.id))
-    return .delete(entity.plan, record.id)
+    return .delete(entity: entity.plan.name, record.id)
   }
 
   private mutating func link(on content: StoreContent, touched: Set<RecordID>) -> Operation? {
-    let plans = roles.entities.flatMap { entity in entity.plan.links.map { (entity.plan, $0) } }
-    guard let (entity, plan) = generator.pick(plans) else { return nil }
-    let removes = generator.chance(0.35)
-    if removes, let pairs = content.links.first(where: { $0.key == plan.link.key })?.pairs,
+    guard let plan = generator.pick(links) else { return nil }
+    let key = plan.link.key
+    if generator.chance(0.35), let pairs = content.links.first(where: { $0.key == key })?.pairs,
       let pair = generator.pick(pairs)
     {
-      let (own, other) = plan.isSource ? (pair.source, pair.target) : (pair.target, pair.source)
-      guard !touched.contains(own), !touched.contains(other) else { return nil }
-      return .unlink(plan, own: own, other: other)
+      guard !touched.contains(pair.source), !touched.contains(pair.target) else { return nil }
+      return .unlink(LinkKey(relationship: key, source: pair.source, target: pair.target))
     }
-    let others = roles.schema.entity(plan.destination)?.concreteNames ?? []
-    guard let own = generator.pick(content.records.filter { entity.concreteNames.contains($0.entity) })?.id,
-      let other = generator.pick(content.records.filter { others.contains($0.entity) })?.id,
-      !touched.contains(own), !touched.contains(other)
+    let sources = roles.entities.first { $0.plan.links.contains { $0.link.key == key && $0.isSource } }?.plan
+    guard let source = pick(content.records, of: sources?.concreteNames ?? []),
+      let target = pick(content.records, of: roles.schema.entity(plan.destination)?.concreteNames ?? []),
+      !touched.contains(source.id), !touched.contains(target.id)
     else { return nil }
-    return .link(plan, own: own, other: other)
+    return .link(LinkKey(relationship: key, source: source.id, target: target.id))
+  }
+
+  /// One of the records; in a crowd mostly one of the first.
+  private mutating func pick(_ records: [StoreContent.Record]) -> StoreContent.Record? {
+    if mix.contains(.crowds), !records.isEmpty, generator.chance(0.7) {
+      return records[generator.below(min(3, records.count))]
+    }
+    return generator.pick(records)
+  }
+
+  private mutating func pick(_ records: [StoreContent.Record], of names: [String]) -> StoreContent.Record? {
+    pick(records.filter { names.contains($0.entity) })
   }
 
   /// Moves an amount from one record of a ledger to another, in one save.
@@ -198,8 +226,8 @@ struct OperationGenerator {
     let amount = Int64(generator.within(1...5))
     let property = entity.plan.columns[ledger].property
     return [
-      .update(entity.plan, from.id, values: [property: .integer(rich - amount)]),
-      .update(entity.plan, to.id, values: [property: .integer(poor + amount)]),
+      .update(entity: entity.plan.name, from.id, values: [property: .integer(rich - amount)]),
+      .update(entity: entity.plan.name, to.id, values: [property: .integer(poor + amount)]),
     ]
   }
 }

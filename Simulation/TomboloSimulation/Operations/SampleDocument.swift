@@ -5,7 +5,23 @@ extension SchemaDocument {
   package static var simulationSample: SchemaDocument {
     SchemaDocument(
       name: "Simulation", version: SchemaVersion(1, 0, 0),
-      entities: [account, badge, folder, item, note, slot, tag].sorted { $0.name < $1.name })
+      entities: [account, badge, folder, item, note, project, room, seat, slot, tag, task, visit])
+  }
+
+  /// The version before it: some replicas begin on this one. It has no Visit, and Note has neither picture nor views.
+  package static var simulationSampleBefore: SchemaDocument {
+    var document = simulationSample
+    document.version = SchemaVersion(0, 9, 0)
+    document.entities.removeAll { $0.name == "Visit" }
+    for index in document.entities.indices {
+      switch document.entities[index].name {
+      case "Note": document.entities[index].attributes.removeAll { ["picture", "views"].contains($0.name) }
+      case "Room": document.entities[index].relationships.removeAll { $0.name == "visits" }
+      case "Tag": document.entities[index].attributes.removeAll { $0.name == "hue" }
+      default: break
+      }
+    }
+    return document
   }
 
   /// A ledger: its counter moves from one record to another.
@@ -96,5 +112,51 @@ extension SchemaDocument {
       ],
       relationships: [SchemaRelationship(name: "tag", destination: "Tag", inverse: "slots")],
       unique: [UniqueConstraint(attributes: ["code"], onConflict: .reject)])
+  }
+
+  // MARK: A cascade whose root may come back
+
+  private static var project: SchemaEntity {
+    SchemaEntity(
+      name: "Project",
+      attributes: [SchemaAttribute(name: "name", type: .string, defaultValue: .constant(.text("")))],
+      relationships: [
+        SchemaRelationship(name: "tasks", destination: "Task", isToMany: true, inverse: "project", deleteRule: .cascade)
+      ],
+      concurrentDelete: .editWins)
+  }
+
+  private static var task: SchemaEntity {
+    SchemaEntity(
+      name: "Task",
+      attributes: [SchemaAttribute(name: "text", type: .string, defaultValue: .constant(.text("")))],
+      relationships: [SchemaRelationship(name: "project", destination: "Project", inverse: "tasks")])
+  }
+
+  // MARK: Required references, and those that no rule touches
+
+  private static var room: SchemaEntity {
+    SchemaEntity(
+      name: "Room",
+      attributes: [SchemaAttribute(name: "label", type: .string, defaultValue: .constant(.text("")))],
+      relationships: [
+        SchemaRelationship(name: "seats", destination: "Seat", isToMany: true, inverse: "room"),
+        SchemaRelationship(
+          name: "visits", destination: "Visit", isToMany: true, inverse: "room", deleteRule: .noAction),
+      ])
+  }
+
+  private static var seat: SchemaEntity {
+    SchemaEntity(
+      name: "Seat",
+      attributes: [SchemaAttribute(name: "row", type: .int32, defaultValue: .constant(.integer(1)))],
+      relationships: [SchemaRelationship(name: "room", destination: "Room", isOptional: false, inverse: "seats")])
+  }
+
+  private static var visit: SchemaEntity {
+    SchemaEntity(
+      name: "Visit",
+      attributes: [SchemaAttribute(name: "remark", type: .string, isOptional: true)],
+      relationships: [SchemaRelationship(name: "room", destination: "Room", inverse: "visits")])
   }
 }

@@ -15,26 +15,41 @@ struct SchemaRoles {
     /// The counter's position, in a ledger.
     let ledger: Int?
     let uniqueColumns: Set<Int>
+    /// Whether values of every attribute that needs one can be made up.
+    let canInsert: Bool
   }
 
   let schema: StoreSchema
   let entities: [Entity]
 
-  init(_ schema: StoreSchema) {
+  private let places: [String: Int]
+
+  /// - Parameter isShared: whether somebody else writes too, who knows nothing of twins and ledgers.
+  init(_ schema: StoreSchema, isShared: Bool = false) {
     self.schema = schema
     entities = schema.entities.map { plan in
       let unique = Set(plan.uniqueKeys.flatMap(\.columns))
       return Entity(
-        plan: plan, twins: Self.twins(plan, unique), ledger: Self.ledger(plan), uniqueColumns: unique)
+        plan: plan, twins: isShared ? nil : Self.twins(plan, unique), ledger: isShared ? nil : Self.ledger(plan),
+        uniqueColumns: unique, canInsert: plan.columns.allSatisfy(Self.canBeMadeUp))
     }
+    places = Dictionary(
+      entities.enumerated().map { ($0.element.plan.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
   }
 
-  func entity(_ name: String) -> Entity? { entities.first { $0.plan.name == name } }
+  func entity(_ name: String) -> Entity? { places[name].map { entities[$0] } }
+
+  private static func canBeMadeUp(_ column: ColumnPlan) -> Bool {
+    guard case .attribute(let attribute) = column.kind else { return true }
+    return !ValueGenerator.isOpaque(attribute) || attribute.isOptional || attribute.defaultValue != nil
+  }
 
   private static func twins(_ plan: EntityPlan, _ unique: Set<Int>) -> (Int, Int)? {
     var first: [String: Int] = [:]
     for column in plan.columns where !unique.contains(column.position) {
-      guard case .attribute(let attribute) = column.kind, attribute.merge == .lastWriter, attribute.type != .bool else {
+      guard case .attribute(let attribute) = column.kind, attribute.merge == .lastWriter, attribute.type != .bool,
+        !ValueGenerator.isOpaque(attribute)
+      else {
         continue
       }
       let key = "\(attribute.type.rawValue) \(column.isOptional)"

@@ -7,6 +7,11 @@ struct ValueGenerator {
   private static let decimals = ["0", "-1.5", "3.14159265358979323846", "100", "0.1"]
   private static let numbers: [Double] = [0, 1, -1.5, 0.1, 1e300, 2.5e-300, 798_000_000.125]
 
+  /// Whether the type is one of the user's own, of whose values nothing is known: those keep their declared default.
+  static func isOpaque(_ attribute: SchemaAttribute) -> Bool {
+    attribute.cases.isEmpty && attribute.swiftType != nil
+  }
+
   /// A value that the attribute may hold; nil only where it is optional.
   static func value(
     of attribute: SchemaAttribute, _ generator: inout SeededGenerator, clock: any WallClock

@@ -2,20 +2,25 @@ import TomboloClient
 
 /// What happens in a run, and to whom.
 enum SimulationEvent {
-  /// The person at a replica saves something.
-  case edit(replica: Int)
-  case beginSync(replica: Int)
+  /// A person saves something: a place in the plan.
+  case edit(Int)
+  /// Something goes wrong: a place in the plan.
+  case fault(Int)
+  case beginSync(machine: Int)
   /// The engine's own wait is over.
-  case timer(replica: Int, session: Int)
-  case arrive(SimulatedNetwork.Delivery)
+  case timer(machine: Int, session: Int)
+  case arrive(Delivery)
+  /// Pushes that came in together are handled.
+  case commitGroup
+  /// A waiting pull's time is up.
+  case wakePolls
   /// An answer, or its absence, reaches the engine.
-  case answer(replica: Int, session: Int, event: SyncEvent)
-  case backUp(replica: Int)
-  case restore(replica: Int)
-  case changeClock(replica: Int)
-  case powerCut(replica: Int)
-  case boot(replica: Int)
-  case serverPowerCut
+  case answer(machine: Int, session: Int, event: SyncEvent)
+  /// A replica is put back to the copy that was made of it.
+  case restore(machine: Int, image: [String: [UInt8]])
+  /// There is room on the disk again.
+  case makeRoom(machine: Int)
+  case boot(machine: Int)
   case serverBoot
 }
 

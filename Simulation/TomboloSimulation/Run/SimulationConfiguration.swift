@@ -1,17 +1,13 @@
-/// How a run is set up. Together with the seed it determines everything.
+/// How a run is set up. Together with the seed and the schema it determines everything.
 public struct SimulationConfiguration: Sendable, Hashable {
-  /// Replicas that edit; the audit adds one more at the end.
+  /// Replicas that edit; copies of files add to them, and the audit adds one more at the end.
   public var replicas = 3
   /// Saves by all replicas together.
   public var saves = 60
-  /// Whether messages are dropped, doubled, delayed and reordered.
-  public var hasNetworkFaults = true
-  /// Whether machines lose power.
-  public var hasCrashes = true
-  /// Whether clocks are wrong.
-  public var hasSkew = true
-  /// Whether replicas are put back to older copies of themselves.
-  public var hasRestores = true
+  /// What may go wrong.
+  public var faults = InjectedFault.available
+  /// Whether each seed leaves some of ``faults`` out.
+  public var isSwarm = true
   /// Whether rows of replicas are damaged behind their backs at the end, for a sync to mend.
   public var hasDamage = true
   /// What replicas do; nil lets the seed choose.
@@ -19,7 +15,7 @@ public struct SimulationConfiguration: Sendable, Hashable {
   /// Whether the trace is kept whole instead of its last lines.
   public var keepsTrace = false
   /// A defect that is switched on for the run: the checkers have to notice.
-  public var fault: PlantedFault?
+  public var plantedFault: PlantedFault?
 
   /// Three replicas, sixty saves, every kind of fault.
   public init() {}
@@ -45,7 +41,9 @@ public struct SimulationMix: OptionSet, Sendable, Hashable {
   public static let policies = SimulationMix(rawValue: 16)
   /// Edits are made and taken back.
   public static let reversals = SimulationMix(rawValue: 32)
+  /// Everybody edits the same few records, now and then at the same moment.
+  public static let crowds = SimulationMix(rawValue: 64)
 
   /// Everything.
-  public static let all = SimulationMix(rawValue: 63)
+  public static let all = SimulationMix(rawValue: 127)
 }

@@ -18,6 +18,10 @@ public struct SimulationFailure: Error, Sendable {
     case integrity = "I7"
     /// A failed operation leaves the store able to go on; a queue can be emptied.
     case progress = "I11"
+    /// Memory is bounded by the size of a page and of a batch.
+    case bounds = "I14"
+    /// A sentence of the user's own.
+    case custom = "invariant"
   }
 
   /// The promise that was broken.
@@ -28,19 +32,44 @@ public struct SimulationFailure: Error, Sendable {
   public var seed: UInt64
   /// The last lines of the trace.
   public var trace: [String]
+  /// The smallest story that was found with the same failure, a sentence an event; empty where none was looked for.
+  public var story: [String] = []
+  /// How many runs it took to find the story, and how many steps of how many it still has.
+  public var shrinking: Shrinking?
+  /// What to type to see the run again.
+  public var command: String
+
+  /// What was left out on the way to the smallest story.
+  public struct Shrinking: Sendable, Hashable {
+    /// Runs that were tried.
+    public var runs: Int
+    /// Saves, faults and choices of the run that failed.
+    public var stepsBefore: Int
+    /// Those of the smallest story.
+    public var steps: Int
+  }
 
   init(_ invariant: Invariant, _ reason: String) {
     self.invariant = invariant
     self.reason = reason
     seed = 0
     trace = []
+    command = ""
   }
 }
 
 extension SimulationFailure: CustomStringConvertible {
-  /// The seed, the invariant, the reason, and the last lines of the trace.
+  /// The seed, the invariant, the reason, and the story, or the last lines of the trace where there is none.
   public var description: String {
-    let lines = trace.map { "  \($0)" }.joined(separator: "\n")
-    return "seed \(seed) breaks \(invariant.rawValue) (\(invariant)): \(reason)\n\(lines)"
+    var lines = ["seed \(seed) breaks \(invariant.rawValue) (\(invariant)): \(reason)"]
+    if let shrinking, !story.isEmpty {
+      lines.append(
+        "The smallest story, \(shrinking.steps) of \(shrinking.stepsBefore) steps, found in \(shrinking.runs) runs:")
+      lines += story.map { "  \($0)" }
+    } else {
+      lines += trace.map { "  \($0)" }
+    }
+    if !command.isEmpty { lines.append("Replay: \(command)") }
+    return lines.joined(separator: "\n")
   }
 }

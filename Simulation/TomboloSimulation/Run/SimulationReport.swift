@@ -4,8 +4,8 @@ public struct SimulationReport: Sendable {
   public var seed: UInt64
   /// The trace, whose digest is the same in every process that runs the seed.
   public var trace: SimulationTrace
-  /// Events by kind: saves, exchanges, faults, crashes.
-  public var counts: [String: Int]
+  /// Events, faults and situations by kind, and the states that were visited.
+  public var statistics: SimulationStatistics
   /// Records on each replica at the end.
   public var records: Int
   /// Writes that were reported as not standing.

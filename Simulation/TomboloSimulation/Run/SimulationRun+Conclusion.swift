@@ -9,14 +9,32 @@ extension SimulationRun {
   private static let exchangesMax = 2_000
 
   func conclude() throws -> SimulationReport {
-    note("all is quiet")
-    if !server.isUp { try bootServer() }
-    for index in replicas.indices where replicas[index].store == nil { try boot(index) }
-    for round in 1... {
-      guard round <= Self.roundsMax else {
-        throw SimulationFailure(
-          .progress, "after \(Self.roundsMax) rounds somebody still has something to send or to pull")
-      }
+    note("all is quiet: every machine runs, and everybody syncs")
+    try bootServer()
+    makeRoom(SimulationPlan.server)
+    for replica in replicas {
+      makeRoom(replica.index)
+      replica.cutOffUntil = 0
+      replica.tokenLostUntil = 0
+      if replica.store == nil { try boot(replica.index) }
+      try upgrade(replica)
+    }
+    try settle()
+    try damageRows()
+    let auditor = try makeReplica(replicas.count, "A fresh replica")
+    auditor.document = subject.document
+    try auditor.boot()
+    let audit = try syncWhole(auditor)
+    if audit.checksum != .equal {
+      throw SimulationFailure(.convergence, "a fresh replica's checksum is \(audit.checksum.rawValue)")
+    }
+    try judge(auditor)
+    return try makeReport(auditor)
+  }
+
+  /// Rounds of syncs until nobody has anything to send or to pull.
+  private func settle() throws {
+    for _ in 0..<Self.roundsMax {
       var isQuiet = true
       for replica in replicas {
         let report = try syncWhole(replica)
@@ -27,17 +45,10 @@ extension SimulationRun {
             .convergence, "\(replica.name)'s checksum differs from the server's when all is quiet")
         }
       }
-      if isQuiet { break }
+      if isQuiet { return }
     }
-    try damageRows()
-    let auditor = try makeReplica("auditor")
-    try auditor.boot()
-    let audit = try syncWhole(auditor)
-    if audit.checksum != .equal {
-      throw SimulationFailure(.convergence, "a fresh replica's checksum is \(audit.checksum.rawValue)")
-    }
-    try judge(auditor)
-    return try makeReport(auditor)
+    throw SimulationFailure(
+      .progress, "after \(Self.roundsMax) rounds somebody still has something to send or to pull")
   }
 
   /// Rows of each replica are damaged behind its back: its next sync finds and mends them.
@@ -48,7 +59,7 @@ extension SimulationRun {
       let before = try store.checksum()
       let damages = try RowDamage().strike(store, &generator)
       if try damages.isEmpty || store.checksum() == before { continue }
-      count("damages")
+      statistics.count("damages")
       note("\(replica.name)'s rows are damaged: " + damages.joined(separator: ", "))
       replica.memory.isDamaged = true
       let report = try syncWhole(replica)
@@ -57,13 +68,13 @@ extension SimulationRun {
           .convergence,
           "\(replica.name)'s sync leaves damaged rows: repaired \(report.repaired), \(report.checksum.rawValue)")
       }
-      count("repairs")
+      statistics.count("repairs")
     }
   }
 
   /// One sync over a perfect network.
   private func syncWhole(_ replica: SimulatedReplica) throws -> SyncReport {
-    guard var instruction = try replica.beginSync() else {
+    guard var instruction = try replica.beginSync(now: time.milliseconds, waitSeconds: 0) else {
       throw SimulationFailure(.progress, "\(replica.name) is not open")
     }
     for _ in 0..<Self.exchangesMax {
@@ -73,21 +84,20 @@ extension SimulationRun {
         replica.engine = nil
         replica.memory.hasPulledAll = true
         try checkRepairs(report, of: replica)
-        note(
-          "\(replica.name) has synced: pushed \(report.pushed), parked \(report.parked), pulled \(report.pulled), "
-            + "conflicts \(report.conflicts), checksum \(report.checksum.rawValue)")
+        note("\(replica.name) has synced: \(report.told)")
         try observe(replica)
         return report
       case .wait(let milliseconds):
         time.advance(toMilliseconds: time.milliseconds + milliseconds)
         event = .timer
       case .send(let request):
-        noteSent(request, by: replica)
+        note("\(replica.name) sends \(Self.told(request))")
+        try noteSent(request, by: replica)
         time.advance(toMilliseconds: time.milliseconds + 7)
         guard let response = server.handle(request) else {
-          throw SimulationFailure(.progress, "the server gives no answer to \(Self.name(of: request))")
+          throw SimulationFailure(.progress, "the server gives no answer to \(Self.told(request))")
         }
-        try witness(request, response, isCopy: false)
+        try witness(request, response, nil)
         event = .response(response)
       }
       guard let next = try replica.engine?.handle(event) else { break }
@@ -98,15 +108,22 @@ extension SimulationRun {
   }
 
   private func judge(_ auditor: SimulatedReplica) throws {
-    guard let roles, let content = try auditor.content() else { return }
+    guard let roles = auditor.roles, let content = try auditor.content() else { return }
+    statistics.note(ledger, roles.schema.resolved)
     try ConvergenceChecker().check(replicas, against: auditor)
     try AtomicityChecker(roles: roles).check(content, on: auditor.name)
     try IntegrityChecker(roles: roles).check(content, on: auditor.name)
     try checkPromises()
+    try StampChecker(ledger: ledger).check()
     try ExactlyOnceChecker(roles: roles, ledger: ledger).check(content)
     try OrderChecker(roles: roles, ledger: ledger).check(content)
+    try LinkChecker(ledger: ledger).check(content)
     let entries = try replicas.flatMap { try $0.store?.conflicts() ?? [] }
-    try LostWriteChecker(roles: roles, ledger: ledger, entries: entries, machines: machines).check(content)
+    try ConflictLogChecker(ledger: ledger, machines: machines).check(replicas)
+    let living = Set(try replicas.flatMap { try $0.replicaIDs() })
+    try LostWriteChecker(roles: roles, ledger: ledger, entries: entries, machines: machines, living: living)
+      .check(content)
+    for replica in replicas { try checkInvariants(.settled, replica) }
   }
 
   /// Saves whose edits cancelled out, so that nothing is left of them to send.
@@ -130,7 +147,7 @@ extension SimulationRun {
         throw SimulationFailure(.noLostWrite, "\(replica.name)'s save \(number.rawValue) never reached the server")
       }
       for id in replica.memory.promised.sorted(by: { $0.record < $1.record })
-      where ledger.accepted[id] == nil && ledger.refused[id] == nil {
+      where ledger.accepted[id] == nil && ledger.refused[id] == nil && !cancelled.contains(id) {
         throw SimulationFailure(.noLostWrite, "\(replica.name)'s save \(id) never reached the server")
       }
     }
@@ -143,6 +160,6 @@ extension SimulationRun {
     let conflicts = entries.filter { $0.rule != .repaired }.count
     note("the end: \(content?.records.count ?? 0) records, content \(String(content?.digest ?? 0, radix: 16))")
     return SimulationReport(
-      seed: seed, trace: trace, counts: counts, records: content?.records.count ?? 0, conflicts: conflicts)
+      seed: seed, trace: trace, statistics: statistics, records: content?.records.count ?? 0, conflicts: conflicts)
   }
 }

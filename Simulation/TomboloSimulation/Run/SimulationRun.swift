@@ -6,69 +6,76 @@ import TomboloSQLite
 
 /// One run: the machines, the event loop, and the checkers that look after each event.
 final class SimulationRun {
+  let subject: SimulationSubject
   let configuration: SimulationConfiguration
   let seed: UInt64
-  let document: SchemaDocument
-  let mix: SimulationMix
+  var plan: SimulationPlan
   let time: VirtualTime
   let server: SimulatedServer
-  private(set) var replicas: [SimulatedReplica] = []
-  var generator: SeededGenerator
-  var network: SimulatedNetwork
+  var replicas: [SimulatedReplica] = []
+  var choices: Choices
   var queue = EventQueue()
   var trace: SimulationTrace
+  var narrator = Narrator()
   var ledger = WireLedger()
-  var counts: [String: Int] = [:]
-  /// The machine behind each replica id that was seen.
+  var fidelity = FidelityChecker()
+  var statistics = SimulationStatistics()
+  /// The machine behind each replica id that was seen; copies count as the one that they were copied from.
   var machines: [ReplicaID: String] = [:]
-  /// Saves that are still to be made.
-  var savesLeft: Int
-  /// Nil until a replica was opened.
-  var roles: SchemaRoles?
+  /// Edits as they turned out, for a replay.
+  var doneEdits: [SimulationPlan.Edit] = []
+  var doneFaults: Set<Int> = []
+  /// Pushes that wait for a common commit.
+  var waitingPushes: [Delivery] = []
+  var isServerFull = false
+  /// Pulls that wait at the server.
+  var heldPulls: [HeldPull] = []
+  /// What schema the checkers of the end judge by.
+  var roles: SchemaRoles? { replicas.first?.roles }
   let engineOptions: SyncEngine.Options
-  /// Records beyond which no person makes new ones.
-  let recordsMax: Int
-  /// Milliseconds between two readings of the replicas' clocks.
-  private let clockStep: UInt64
+  var generator: SeededGenerator
   private static let disks = Atomic<UInt64>(0)
   /// 2023-11-14, 22:13:20 UTC.
   private static let startMilliseconds: UInt64 = 1_700_000_000_000
   private static let eventsMax = 200_000
 
-  init(document: SchemaDocument, configuration: SimulationConfiguration, seed: UInt64) throws {
-    self.document = document
+  /// - Parameter plan: what happens, in a replay; nil lets the seed choose.
+  init(
+    subject: SimulationSubject, configuration: SimulationConfiguration, seed: UInt64, replaying plan: SimulationPlan?
+  ) throws {
+    self.subject = subject
     self.configuration = configuration
     self.seed = seed
-    var generator = SeededGenerator(seed: seed)
+    let plan = plan ?? SimulationPlan(seed: seed, configuration: configuration, subject: subject)
+    self.plan = plan
+    choices = Choices(seed: seed, script: plan.script)
     time = VirtualTime(milliseconds: Self.startMilliseconds)
     trace = SimulationTrace(keepsAll: configuration.keepsTrace)
-    savesLeft = configuration.saves
-    mix = configuration.mix ?? SimulationMix(rawValue: generator.below(SimulationMix.all.rawValue + 1))
-    network = SimulatedNetwork(generator: generator.fork(), hasFaults: configuration.hasNetworkFaults)
     var options = SyncEngine.Options()
-    options.limits.pageItemsMax = generator.pick([2, 7, 50, 5_000]) ?? 50
-    options.limits.recordsMax = generator.pick([1, 4, 20, 5_000]) ?? 20
+    options.limits.pageItemsMax = plan.setting.pageItemsMax
+    options.limits.recordsMax = plan.setting.batchRecordsMax
     options.scansRows = true
     engineOptions = options
-    recordsMax = generator.pick([8, 20, 60]) ?? 60
-    clockStep = configuration.hasSkew ? generator.pick([1, 1, 2_000]) ?? 1 : 1
+    var generator = SeededGenerator(seed: ~seed)
     let serverClock = SkewedClock(time, skewMilliseconds: 0)
     server = try SimulatedServer(
       disk: try Self.disk(time, clock: serverClock, &generator), clock: serverClock,
-      randomness: SeededRandomness(generator.fork()), fault: configuration.fault)
+      randomness: SeededRandomness(generator.fork()), fault: configuration.plantedFault,
+      historyMilliseconds: plan.setting.historyMilliseconds)
     self.generator = generator
-    if configuration.fault == .serverAnswersBeforeCommit { server.disk.ignoreSyncs() }
+    if configuration.plantedFault == .serverAnswersBeforeCommit { server.disk.ignoreSyncs() }
   }
 
-  /// A fresh machine.
-  func makeReplica(_ name: String) throws -> SimulatedReplica {
-    let skews: [Int64] = [0, 0, 0, -5_000, 120, 250, -70_000, 20_000, 600_000]
-    let skew = configuration.hasSkew ? generator.pick(skews) ?? 0 : 0
-    let clock = SkewedClock(time, skewMilliseconds: skew, stepMilliseconds: clockStep)
+  /// A fresh machine; one with a number has the clock and the schema version that the plan gives it.
+  func makeReplica(_ index: Int, _ name: String, family: String? = nil) throws -> SimulatedReplica {
+    let skew = plan.setting.skews.indices.contains(index) ? plan.setting.skews[index] : 0
+    let clock = SkewedClock(time, skewMilliseconds: Int64(skew), stepMilliseconds: plan.setting.clockStep)
+    let isOlder = plan.setting.olderReplicas.contains(index)
     return SimulatedReplica(
-      name: name, disk: try Self.disk(time, clock: clock, &generator), clock: clock,
-      randomness: SeededRandomness(generator.fork()), document: document, token: server.token,
-      options: engineOptions, fault: configuration.fault)
+      index: index, name: name, family: family, disk: try Self.disk(time, clock: clock, &generator), clock: clock,
+      randomness: SeededRandomness(generator.fork()),
+      document: isOlder ? subject.older ?? subject.document : subject.document, token: server.token,
+      options: engineOptions, fault: configuration.plantedFault, isShared: !subject.operations.isEmpty)
   }
 
   private static func disk(_ time: VirtualTime, clock: SkewedClock, _ generator: inout SeededGenerator) throws
@@ -87,22 +94,14 @@ final class SimulationRun {
   // MARK: The loop
 
   func run() throws -> SimulationReport {
-    note(
-      "seed \(seed), mix \(mix.rawValue), page \(engineOptions.limits.pageItemsMax), batch \(engineOptions.limits.recordsMax)"
-    )
     for index in 0..<max(1, configuration.replicas) {
-      let replica = try makeReplica("r\(index)")
-      replicas.append(replica)
+      replicas.append(try makeReplica(index, "Replica \(Self.letter(index))"))
       try open(index)
-      schedule(.edit(replica: index), in: generator.within(1...500))
-      schedule(.beginSync(replica: index), in: generator.within(1...2_000))
-      if configuration.hasRestores, generator.chance(0.3) {
-        schedule(.backUp(replica: index), in: generator.within(1_000...20_000))
-      }
-      if configuration.hasCrashes { schedule(.powerCut(replica: index), in: generator.within(2_000...30_000)) }
-      if configuration.hasSkew { schedule(.changeClock(replica: index), in: generator.within(2_000...30_000)) }
+      var noise = choices.noise(.sync, of: index)
+      schedule(.beginSync(machine: index), in: noise.within(1...2_000))
     }
-    if configuration.hasCrashes { schedule(.serverPowerCut, in: generator.within(2_000...40_000)) }
+    for (place, edit) in plan.edits.enumerated() { queue.add(.edit(place), at: Self.startMilliseconds + edit.time) }
+    for (place, fault) in plan.faults.enumerated() { queue.add(.fault(place), at: Self.startMilliseconds + fault.time) }
     var events = 0
     while let (moment, event) = queue.next() {
       events += 1
@@ -113,32 +112,44 @@ final class SimulationRun {
     return try conclude()
   }
 
+  /// A, B, … and then numbers.
+  static func letter(_ index: Int) -> String {
+    index < 26 ? String(UnicodeScalar(UInt8(65 + index))) : "\(index + 1)"
+  }
+
   func schedule(_ event: SimulationEvent, in milliseconds: Int) {
     queue.add(event, at: time.milliseconds + UInt64(max(0, milliseconds)))
   }
 
-  func note(_ text: String) {
-    trace.append("\(time.milliseconds - Self.startMilliseconds) \(text)")
-  }
+  var elapsed: UInt64 { time.milliseconds - Self.startMilliseconds }
 
-  func count(_ kind: String) { counts[kind, default: 0] += 1 }
+  func note(_ sentence: @autoclosure () -> String) { trace.append(elapsed, sentence()) }
 
   /// Whether anything is still to happen that is not only an answer to something else.
-  var isEditing: Bool { savesLeft > 0 }
+  var isEditing: Bool { elapsed < plan.end }
+
+  /// What happened, as a plan that can be replayed.
+  var recorded: SimulationPlan {
+    var plan = plan
+    plan.edits = doneEdits
+    plan.faults = plan.faults.indices.filter(doneFaults.contains).map { plan.faults[$0] }
+    plan.script = choices.taken
+    return plan
+  }
 
   private func take(_ event: SimulationEvent) throws {
     switch event {
-    case .edit(let index): try edit(index)
-    case .beginSync(let index): try beginSync(index)
-    case .timer(let index, let session): try step(index, session, .timer)
+    case .edit(let place): try edit(place)
+    case .fault(let place): try inject(place)
+    case .beginSync(let machine): try beginSync(machine)
+    case .timer(let machine, let session): try step(machine, session, .timer)
     case .arrive(let delivery): try arrive(delivery)
-    case .answer(let index, let session, let event): try step(index, session, event)
-    case .backUp(let index): backUp(index)
-    case .restore(let index): try restore(index)
-    case .changeClock(let index): changeClock(index)
-    case .powerCut(let index): try cutPower(index)
-    case .boot(let index): try boot(index)
-    case .serverPowerCut: cutServerPower()
+    case .commitGroup: try commitGroup()
+    case .wakePolls: try wakePolls()
+    case .answer(let machine, let session, let event): try answered(machine, session, event)
+    case .restore(let machine, let image): restore(machine, image)
+    case .makeRoom(let machine): makeRoom(machine)
+    case .boot(let machine): try boot(machine)
     case .serverBoot: try bootServer()
     }
   }

@@ -1,4 +1,5 @@
-/// What happened in a run, a line an event. Two runs of one seed agree in every line, in whatever process.
+/// What happened in a run, a sentence an event, each with its moment. Two runs of one seed agree in every line, in
+/// whatever process.
 public struct SimulationTrace: Sendable {
   /// The newest lines, or all of them where the run was asked to keep them.
   public private(set) var lines: [String] = []
@@ -16,8 +17,16 @@ public struct SimulationTrace: Sendable {
     return String(repeating: "0", count: 16 - text.count) + text
   }
 
+  mutating func append(_ milliseconds: UInt64, _ sentence: String) {
+    let fraction = String(milliseconds % 1000 + 1000).dropFirst()
+    append("\(milliseconds / 1000).\(fraction) s  \(sentence)")
+  }
+
   mutating func append(_ line: String) {
-    for byte in line.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    var line = line
+    line.withUTF8 { bytes in
+      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
     hash = (hash ^ 10) &* 0x100_0000_01B3
     count += 1
     lines.append(line)

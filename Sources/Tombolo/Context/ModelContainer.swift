@@ -92,6 +92,15 @@ public final class ModelContainer: Sendable {
     progress(.ready)
   }
 
+  /// A container on a store that somebody else has opened for the schema: the simulation's way.
+  package convenience init(_ schema: Schema, on store: Store) {
+    let configuration = ModelConfiguration(isStoredInMemoryOnly: true)
+    self.init(
+      core: ContainerCore(
+        schema: schema, migrationPlan: nil, configuration: configuration, store: store,
+        plans: ModelPlans(schema.descriptions, store.schema)))
+  }
+
   /// Another container of the same store: for a context that outlived the one it was made of.
   init(core: ContainerCore) {
     self.core = core

@@ -5,6 +5,8 @@ import TomboloSQLite
 package final class StoreSchema: Sendable {
   package let document: SchemaDocument
   package let resolved: ResolvedSchema
+  /// The same, in the form that the merge looks things up in.
+  package let merge: MergeSchema
   /// By their number in the store: an entity that is added later comes last.
   package let entities: [EntityPlan]
   /// Every table of pairs once, from its source's side.
@@ -15,6 +17,7 @@ package final class StoreSchema: Sendable {
   package init(document: SchemaDocument, entities: [EntityPlan]) {
     self.document = document
     self.resolved = ResolvedSchema(document)
+    merge = MergeSchema(resolved)
     self.entities = entities
     let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     self.byName = byName

@@ -16,7 +16,7 @@ final class ReplicaRows {
     self.connection = connection
     self.schema = schema
     self.replicas = replicas
-    merge = MergeSchema(schema.resolved)
+    merge = schema.merge
     hasHidden = try connection.firstRow("SELECT 1 FROM _tombolo_hidden LIMIT 1") { _ in true } ?? false
     hasAliases = try connection.firstRow("SELECT 1 FROM _tombolo_alias LIMIT 1") { _ in true } ?? false
     uncomposed = try schema.uncomposedColumns(connection)
