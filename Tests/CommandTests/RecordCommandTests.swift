@@ -37,6 +37,19 @@ struct RecordCommandTests {
     #expect(fixture.run("get", store, "Book", book, "--json").output.contains(#""title":"a=b:null""#))
   }
 
+  @Test("set does not do away with the record that has a unique value already")
+  func setTakenValue() throws {
+    let fixture = try CommandFixture()
+    let store = try fixture.library()
+    let first = try fixture.add(store, "Shelf", "code=A1", "room=1")
+    _ = try fixture.add(store, "Shelf", "code=A2", "room=2")
+    let refused = fixture.run("set", store, "Shelf", first, "code=A2")
+    #expect(refused.status != 0)
+    #expect(refused.errors.contains("unique_violation"))
+    #expect(fixture.run("list", store, "Shelf", "--csv").lines.count == 3)
+    #expect(fixture.run("set", store, "Shelf", first, "code=A1", "room=9").status == 0)
+  }
+
   @Test("delete follows the delete rules")
   func delete() throws {
     let fixture = try CommandFixture()

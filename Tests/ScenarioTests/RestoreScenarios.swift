@@ -27,6 +27,35 @@ import TomboloServer
   }
 
   @Test(
+    "a server with another history merges nothing of who pushes first, also where it has gone on since",
+    arguments: [0, 3])
+  func pushesNothing(later: Int) throws {
+    let world = try World()
+    let (a, b) = (try world.replica("a"), try world.replica("b"))
+    try a.inserts("Tag", ["name": .text("before")])
+    try world.settles()
+    let backup = world.backup()
+    let tag = try a.inserts("Tag", ["name": .text("after")])
+    try world.settles()
+    try world.restores(backup, isTold: false)
+    if later > 0 {
+      let c = try world.replica("c")
+      for number in 0..<later { try c.inserts("Tag", ["name": .text("new \(number)")]) }
+      try c.syncs()
+    }
+    try b.sets("Tag", tag, "name", to: .text("edited"))
+    try b.inserts("Tag", ["name": .text("unsent")])
+    #expect(try b.failsToSync().code == .otherEpoch)
+    #expect(try b.value("Tag", tag, "name") == .text("edited"))
+    #expect(try b.conflicts.isEmpty)
+    try b.syncs(pageItems: nil, .reupload)
+    try world.replica("d").syncs()
+    #expect(try world.replica("e").syncs().checksum == .equal)
+    #expect(try b.value("Tag", tag, "name") == .text("edited"))
+    #expect(try b.conflicts.isEmpty)
+  }
+
+  @Test(
     "what was written after the backup is back once a replica uploads it", arguments: [true, false], [1, 2, 1_000])
   func reupload(isTold: Bool, pageItems: Int) throws {
     let world = try World()
@@ -77,7 +106,7 @@ import TomboloServer
     #expect(try world.service.storeNames() == [])
     try a.syncs(.reupload)
     #expect(try b.failsToSync().code == .otherEpoch)
-    try b.syncs(.reupload)
+    try b.syncs(pageItems: nil, .reupload)
     try world.expectAllEqual()
     #expect(try a.value("Note", note, "title") == .text("unsent"))
   }

@@ -31,8 +31,11 @@ package struct RequestMaker: Sendable {
       "PUT", "/schemas/\(version)", headers: ["content-type": "application/json"], body: document.canonicalJSON)
   }
 
-  func push(_ body: [UInt8], from introduction: Introduction) -> TransportRequest {
-    request("POST", "/changes", headers: introduction.headers, body: body)
+  /// - Parameter cursor: where the replica stands: a server with another history must not merge anything first.
+  func push(_ body: [UInt8], from introduction: Introduction, at cursor: Cursor?) -> TransportRequest {
+    var headers = introduction.headers
+    if let cursor, cursor.epoch == introduction.epoch { headers[Introduction.cursorHeader] = cursor.text }
+    return request("POST", "/changes", headers: headers, body: body)
   }
 
   func known(_ saves: [SaveID], from introduction: Introduction) -> TransportRequest {

@@ -20,7 +20,7 @@ extension SyncEngine {
     }
     try store.markAttempted(upTo: last.number)
     changeSetsInFlight = sets
-    return requests.push(body, from: introduction)
+    return requests.push(body, from: introduction, at: try state().cursor)
   }
 
   private var pieceCount: UInt32 {
@@ -44,7 +44,7 @@ extension SyncEngine {
     let introduction = try introduction()
     let fragment = PushRequest.Fragment(save: run.save, index: run.index, count: run.count, bytes: piece)
     let body = PushRequest(introduction: introduction, changeSets: [], fragment: fragment).encoded(as: .cbor)
-    return requests.push(body, from: introduction)
+    return requests.push(body, from: introduction, at: try state().cursor)
   }
 
   /// Takes the answer to a push or to a fragment.
@@ -135,7 +135,7 @@ extension SyncEngine {
   mutating func fillRequest(_ parked: [ParkedNumber]) throws -> TransportRequest {
     let introduction = try introduction()
     let body = PushRequest(introduction: introduction, changeSets: parked.map(\.placeholder)).encoded(as: .cbor)
-    return requests.push(body, from: introduction)
+    return requests.push(body, from: introduction, at: try state().cursor)
   }
 
   /// Another copy of this file pushes, or the file is an older copy of itself: ask what the server has, take a new id.

@@ -85,6 +85,8 @@ package struct SetCommand: Command {
       let id = try RecordAccess.record(identifier, of: plan, on: writer.connection)
       let values = try assignments.values(for: plan, in: store.schema, on: writer.connection)
       let row = try ValueRow(plan, values)
+      // Whoever sets one value at a terminal does not mean to do away with another record.
+      writer.keepsRecordsApart = true
       try writer.update(plan, id, changed: row.assigned, from: row)
     }
   }

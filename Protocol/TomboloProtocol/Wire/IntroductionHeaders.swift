@@ -8,6 +8,9 @@ extension Introduction {
     static let epoch = "tombolo-epoch"
   }
 
+  /// Where the replica stands, beside a push.
+  package static let cursorHeader = "tombolo-cursor"
+
   /// The introduction as headers, with names in lower case.
   package var headers: [String: String] {
     var headers = [

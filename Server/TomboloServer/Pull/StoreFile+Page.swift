@@ -26,6 +26,16 @@ extension StoreFile {
     }
   }
 
+  /// Checks that who stands at the cursor knows this history, however old the cursor is: before anything of his is merged.
+  /// - Throws: `other_epoch`.
+  func checkHistory(of cursor: Cursor) throws {
+    do {
+      try check(cursor)
+    } catch let error as TomboloError where error.code == .cursorExpired {
+      // The pull that follows says so; what is sent is merged all the same.
+    }
+  }
+
   /// Whether the ids of commits at a position are forgotten: then nothing tells another history.
   func isForgotten(_ position: FeedPosition) throws -> Bool {
     let query = try connection.cached("SELECT min(position) FROM commit_id")

@@ -9,6 +9,7 @@ extension Service {
     try checkLimits(of: push)
     let introduction = push.introduction
     if let epoch = introduction.epoch, epoch != file.state.epoch { throw TomboloError.epochChanged }
+    if let text = request.headers[Introduction.cursorHeader] { try file.checkHistory(of: Cursor(text: text)) }
     guard try file.knowsSchema(introduction.schemaVersion), let schema = file.registry.merged else {
       throw TomboloError.schemaUnknown(introduction.schemaVersion.description)
     }

@@ -117,7 +117,7 @@ struct ShellNotes {
       try noteText(entity, column, value)
     }
     try recorder.create(entity, id)
-    try write(entity, id, values, stamps: recorder.newRowStamps(entity, assigned: assigned), with: pair.update)
+    try write(id, row.row, values, stamps: recorder.newRowStamps(entity, assigned: assigned), with: pair)
     writer.inserted.append((entity.name, id))
     if !entity.uniqueKeys.isEmpty {
       writer.uniquePending.append(
@@ -140,7 +140,7 @@ struct ShellNotes {
     }
     if writes.isEmpty { return }
     let stamps = try recorder.update(entity, id, writes, stamps: image.stamps)
-    try write(entity, id, row.values, stamps: stamps, with: pair.update)
+    try write(id, row.row, row.values, stamps: stamps, with: pair)
     writer.updated.append((entity.name, id))
     writer.noteUnique(entity, id, written: written)
   }
@@ -156,9 +156,10 @@ struct ShellNotes {
   }
 
   private func write(
-    _ entity: EntityPlan, _ id: RecordID, _ values: [Value], stamps: [UInt8]?, with update: Statement
+    _ id: RecordID, _ row: Int64, _ values: [Value], stamps: [UInt8]?, with pair: WriterStatements.UpdateStatements
   ) throws {
-    update.bind(id, at: 1)
+    let update = pair.update
+    pair.bind(id, row: row)
     if let stamps { update.bind(stamps, at: 2) } else { update.bindNull(at: 2) }
     for (index, value) in values.enumerated() { update.bind(value, at: Int32(index + 3)) }
     try update.run()

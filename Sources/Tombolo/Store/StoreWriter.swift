@@ -27,6 +27,9 @@ package final class StoreWriter {
   var referencesPending: [ReferenceCandidate] = []
   /// What another program wrote is there already, and a key that rejects cannot refuse it any more.
   var toleratesDuplicates = false
+  /// Whether an update that makes a unique key equal to another stored record's is refused, where the two would
+  /// otherwise become one (a new record still takes the place of the one that it meets).
+  package var keepsRecordsApart = false
   /// Made when the first record is written that may be too large for the server.
   var sizes: RecordSizes?
   /// What is only decided when the save is complete.
@@ -182,7 +185,7 @@ package final class StoreWriter {
   ) throws {
     let stamps = try recorder.map { try $0.update(entity, id, writes, stamps: old.stamps) } ?? old.stamps
     let update = statements.update
-    if statements.namesRow { update.bind(old.row, at: 1) } else { update.bind(high: id.high, low: id.low, at: 1) }
+    statements.bind(id, row: old.row)
     if let stamps { update.bind(stamps, at: 2) } else { update.bindNull(at: 2) }
     try update.run()
   }

@@ -16,6 +16,9 @@ extension StoreWriter {
           if toleratesDuplicates { continue }
           throw violation(candidate.entity, key)
         }
+        if keepsRecordsApart, !collision.own.isInsert, !collision.other.isInsert {
+          throw violation(candidate.entity, key)
+        }
         try unite(collision)
         break
       }

@@ -37,6 +37,11 @@ final class WriterStatements {
     var update: Statement
     /// Whether the row is named by its number: what was found is not searched for again. Otherwise by its identity.
     var namesRow: Bool
+
+    /// Says which row `update` changes.
+    func bind(_ id: RecordID, row: Int64) {
+      if namesRow { update.bind(row, at: 1) } else { update.bind(high: id.high, low: id.low, at: 1) }
+    }
   }
 
   init(_ connection: Connection) {
