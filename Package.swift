@@ -135,7 +135,10 @@ let package = Package(
       uses: ["TomboloClient", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     program(
       "TomboloBenchmarks", at: "Benchmarks/TomboloBenchmarks",
-      uses: ["SwiftData", "Tombolo", "TomboloClient", "TomboloProtocol", "TomboloSQLite", "CTomboloSQLite"]),
+      uses: [
+        "SwiftData", "Tombolo", "TomboloClient", "TomboloCompression", "TomboloProtocol", "TomboloSQLite",
+        "CTomboloSQLite",
+      ]),
 
     tests("ProtocolTests", uses: ["TomboloProtocol"]),
     tests("SQLiteTests", uses: ["TomboloSQLite", "TomboloCompression"]),

@@ -39,7 +39,7 @@ struct StoreBenchmark {
     func measure(_ name: String, _ what: String, raw rawBody: () throws -> Void, models body: () throws -> Void) throws
     {
       let limit = try milliseconds(rawBody)
-      results.append(BenchmarkResult(name: name, what: what, milliseconds: try milliseconds(body), limit: limit))
+      results.append(BenchmarkResult(name: name, what: what, value: try milliseconds(body), limit: limit))
     }
 
     try measure("W1", "insert", raw: { try raw.insert(rows) }, models: { try models.insert(rows) })
@@ -60,7 +60,7 @@ struct StoreBenchmark {
     let deleted = try models.holdAll()
     try measure("W6", "delete", raw: { try raw.delete(rows) }, models: { try deleted.delete() })
     func record(_ name: String, _ what: String, _ milliseconds: Double) {
-      results.append(BenchmarkResult(name: name, what: what, milliseconds: milliseconds, limit: inRow[name]))
+      results.append(BenchmarkResult(name: name, what: what, value: milliseconds, limit: inRow[name]))
     }
     record("W7", "insert, recorded", recordedInsert)
     let changed = try recorded.holdAll()

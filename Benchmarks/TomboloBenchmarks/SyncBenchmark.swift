@@ -30,35 +30,39 @@ struct SyncBenchmark {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let raw = try runRaw(in: folder)
-    let server = try Server(in: folder, programs: programs)
+    let server = try BenchmarkServer(in: folder, programs: programs)
     defer { server.stop() }
 
     let a = try replica("a", in: folder, server)
     let ids = try insert(into: a)
     var rows: [BenchmarkResult] = []
-    rows.append(
-      BenchmarkResult(
-        name: "loop", what: "push", milliseconds: try milliseconds { try sync(a, server) }, limit: raw["push"]))
+    func measure(_ what: String, _ store: Store, _ phase: String) throws {
+      PeakMemory.reset(PeakMemory.own)
+      PeakMemory.reset(server.processIdentifier)
+      let duration = try milliseconds { try sync(store, server) }
+      rows.append(BenchmarkResult(name: "loop", what: what, value: duration, limit: raw[phase]?.milliseconds))
+      rows.append(
+        BenchmarkResult(
+          name: "", what: "peak of the client", value: PeakMemory.megabytes(of: PeakMemory.own),
+          limit: raw[phase]?.peak, unit: "MB"))
+      rows.append(
+        BenchmarkResult(
+          name: "", what: "peak of the server", value: PeakMemory.megabytes(of: server.processIdentifier),
+          limit: nil, unit: "MB"))
+    }
+    try measure("push", a, "push")
     let b = try replica("b", in: folder, server)
-    rows.append(
-      BenchmarkResult(
-        name: "loop", what: "pull", milliseconds: try milliseconds { try sync(b, server) }, limit: raw["pull"]))
+    try measure("pull", b, "pull")
     try update(a, ids)
-    rows.append(
-      BenchmarkResult(
-        name: "loop", what: "push of one field each", milliseconds: try milliseconds { try sync(a, server) },
-        limit: raw["push2"]))
-    rows.append(
-      BenchmarkResult(
-        name: "loop", what: "pull of one field each", milliseconds: try milliseconds { try sync(b, server) },
-        limit: raw["pull2"]))
+    try measure("push of one field each", a, "push2")
+    try measure("pull of one field each", b, "pull2")
     let sums = (try a.checksum(), try b.checksum())
     guard sums.0 == sums.1 else { throw BenchmarkFailure("the replicas differ after the sync") }
     rows.append(try repair(b, server))
     return rows
   }
 
-  private func replica(_ name: String, in folder: URL, _ server: Server) throws -> Store {
+  func replica(_ name: String, in folder: URL, _ server: BenchmarkServer) throws -> Store {
     let options = Store.Options(clock: SystemClock(), randomness: SystemRandomness())
     let store = try Store(
       .file(path: folder.appending(path: "\(name).store").path), document: Self.document, options: options)
@@ -66,7 +70,7 @@ struct SyncBenchmark {
     return store
   }
 
-  private func insert(into store: Store) throws -> [RecordID] {
+  func insert(into store: Store) throws -> [RecordID] {
     guard let book = store.schema.entity("Book") else { throw BenchmarkFailure("no entity Book") }
     var ids: [RecordID] = []
     ids.reserveCapacity(count)
@@ -111,7 +115,7 @@ struct SyncBenchmark {
   }
 
   /// Ten records of B are damaged behind its back: a sync that looks at every row finds and mends them.
-  private func repair(_ store: Store, _ server: Server) throws -> BenchmarkResult {
+  private func repair(_ store: Store, _ server: BenchmarkServer) throws -> BenchmarkResult {
     let sum = try store.checksum()
     let chosen = "WHERE \"createdAt\" IN (SELECT \"createdAt\" FROM \"Book\" ORDER BY \"createdAt\" LIMIT"
     try store.write { connection in
@@ -123,11 +127,11 @@ struct SyncBenchmark {
     guard report.repaired == 10, report.exchanges <= 5, try store.checksum() == sum else {
       throw BenchmarkFailure("ten damaged records: \(report.repaired) mended in \(report.exchanges) round trips")
     }
-    return BenchmarkResult(name: "loop", what: "ten damaged records found and mended", milliseconds: time, limit: nil)
+    return BenchmarkResult(name: "loop", what: "ten damaged records found and mended", value: time, limit: nil)
   }
 
   @discardableResult
-  private func sync(_ store: Store, _ server: Server, scansRows: Bool = false) throws -> SyncReport {
+  func sync(_ store: Store, _ server: BenchmarkServer, scansRows: Bool = false) throws -> SyncReport {
     let driver = SyncDriver(
       store: store, token: server.token, transport: CurlTransport(), sleeper: SemaphoreSleeper(),
       randomness: SystemRandomness())
@@ -136,8 +140,14 @@ struct SyncBenchmark {
     return try driver.run(options)
   }
 
+  private struct RawPhase {
+    let milliseconds: Double
+    /// Of the client with both its replicas, in megabytes.
+    let peak: Double
+  }
+
   /// The raw program prints a JSON line a phase.
-  private func runRaw(in folder: URL) throws -> [String: Double] {
+  private func runRaw(in folder: URL) throws -> [String: RawPhase] {
     let program = programs.appending(path: "raw_e2e")
     guard FileManager.default.isExecutableFile(atPath: program.path) else { return [:] }
     let port = "18447"
@@ -161,50 +171,14 @@ struct SyncBenchmark {
     try client.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     client.waitUntilExit()
-    return try RawInRow.times(in: text)
-  }
-
-  /// A daemon of the run's own.
-  private final class Server {
-    let url: String
-    let token: String
-    private let process = Process()
-
-    init(in folder: URL, programs: URL) throws {
-      let program = programs.appending(path: "tombolod")
-      let data = folder.appending(path: "server").path
-      let tokenFile = folder.appending(path: "token")
-      let create = Process()
-      create.executableURL = program
-      create.arguments = [
-        "token", "create", "--data", data, "--store", "bench", "--role", "owner", "--out", tokenFile.path,
-      ]
-      create.standardOutput = FileHandle.nullDevice
-      try create.run()
-      create.waitUntilExit()
-      token = try String(contentsOf: tokenFile, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
-      let port = folder.appending(path: "port")
-      process.executableURL = program
-      process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--port-file", port.path]
-      process.standardOutput = FileHandle.nullDevice
-      try process.run()
-      var text = ""
-      for _ in 0..<2000 where text.isEmpty {
-        text = (try? String(contentsOf: port, encoding: .utf8)) ?? ""
-        if text.isEmpty { usleep(5000) }
-      }
-      guard !text.isEmpty else { throw BenchmarkFailure("the daemon did not start") }
-      url = "http://127.0.0.1:\(text.trimmingCharacters(in: .whitespacesAndNewlines))/v1/stores/bench"
+    var result: [String: RawPhase] = [:]
+    for line in text.split(separator: "\n") {
+      guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+        let name = object["w"] as? String, let seconds = object["sec"] as? Double
+      else { continue }
+      let kilobytes = (object["hwm_kb"] as? Double) ?? .nan
+      result[name] = RawPhase(milliseconds: seconds * 1000, peak: kilobytes / 1024)
     }
-
-    func stop() {
-      process.terminate()
-      process.waitUntilExit()
-    }
+    return result
   }
-}
-
-struct BenchmarkFailure: Error, CustomStringConvertible {
-  let description: String
-  init(_ description: String) { self.description = description }
 }

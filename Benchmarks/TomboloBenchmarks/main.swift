@@ -1,6 +1,6 @@
 import Foundation
 
-// Usage: TomboloBenchmarks [--count N] [--runs N] [--only store|sync] [--json]
+// Usage: TomboloBenchmarks [--count N] [--runs N] [--only store|sync|load] [--json]
 // Each figure stands beside its peer of the same run; of several runs the median is printed.
 
 var count = 100_000
@@ -17,7 +17,7 @@ while let argument = arguments.next() {
   case "--json": isJSON = true
   default:
     FileHandle.standardError.write(
-      Data("unknown option \(argument); usage: [--count N] [--runs N] [--only store|sync] [--json]\n".utf8))
+      Data("unknown option \(argument); usage: [--count N] [--runs N] [--only store|sync|load] [--json]\n".utf8))
     exit(64)
   }
 }
@@ -30,7 +30,7 @@ guard count >= 100, count <= 10_000_000, (1...100).contains(runs) else {
 func median(_ results: [[BenchmarkResult]]) -> [BenchmarkResult] {
   guard let first = results.first else { return [] }
   return first.indices.map { index in
-    let sorted = results.map { $0[index] }.sorted { ($0.ratio ?? $0.milliseconds) < ($1.ratio ?? $1.milliseconds) }
+    let sorted = results.map { $0[index] }.sorted { ($0.ratio ?? $0.value) < ($1.ratio ?? $1.value) }
     return sorted[sorted.count / 2]
   }
 }
@@ -50,15 +50,17 @@ func runApart(_ part: String, count: Int) throws -> [BenchmarkResult] {
 }
 
 let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-let parts: [String] = only.map { [$0] } ?? ["store", "sync"]
+let parts: [String] = only.map { [$0] } ?? ["store", "sync", "load"]
 var results: [BenchmarkResult] = []
 for part in parts {
   if runs > 1 {
     results += median(try (0..<runs).map { _ in try runApart(part, count: count) })
   } else if part == "store" {
     results += try StoreBenchmark(count: count, programs: programs).run()
-  } else {
+  } else if part == "sync" {
     results += try SyncBenchmark(count: count, programs: programs).run()
+  } else {
+    results += try LoadBenchmark(programs: programs).run()
   }
 }
 if isJSON {

@@ -1,4 +1,5 @@
 import CTomboloSQLite
+import Foundation
 
 /// A prepared statement. Not sendable: it belongs to its connection's owner.
 ///
@@ -128,6 +129,16 @@ package final class Statement {
     guard let text = sqlite3_column_text(handle, index) else { return "" }
     let count = Int(sqlite3_column_bytes(handle, index))
     return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+  }
+
+  /// Whether the column of the current row holds this very text, byte for byte; nothing is copied.
+  package func holds(_ text: String, _ index: Int32) -> Bool {
+    guard sqlite3_column_type(handle, index) == SQLITE_TEXT else { return false }
+    let start = sqlite3_column_text(handle, index)
+    let count = Int(sqlite3_column_bytes(handle, index))
+    guard let start, count > 0 else { return text.isEmpty }
+    var text = text
+    return text.withUTF8 { $0.count == count && $0.baseAddress.map { memcmp($0, start, count) == 0 } ?? false }
   }
 
   package func bytes(_ index: Int32) -> [UInt8] { withBytes(index) { [UInt8]($0) } }

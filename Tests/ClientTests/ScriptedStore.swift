@@ -117,7 +117,7 @@ final class ScriptedStore: ReplicaStoring {
     }
   }
 
-  func take(_ page: Page) throws -> PullOutcome {
+  func take(_ page: Page, body: [UInt8]?) throws -> PullOutcome {
     shared.withLock { shared in
       if !shared.pullOutcomes.isEmpty { return shared.pullOutcomes.removeFirst() }
       if let epoch = shared.state?.epoch, epoch != page.cursor.epoch { return .epochChanged(page.cursor.epoch) }

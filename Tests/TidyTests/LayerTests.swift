@@ -17,7 +17,8 @@ struct LayerTests {
     "TomboloSimulation": ["TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"],
     "TomboloCommand": ["TomboloClient", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"],
     "TomboloBenchmarks": [
-      "Tombolo", "TomboloClient", "TomboloServer", "TomboloProtocol", "TomboloSQLite", "CTomboloSQLite", "SwiftData",
+      "Tombolo", "TomboloClient", "TomboloCompression", "TomboloServer", "TomboloProtocol", "TomboloSQLite",
+      "CTomboloSQLite", "SwiftData",
     ],
   ]
 

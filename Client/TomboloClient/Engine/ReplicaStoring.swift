@@ -13,7 +13,8 @@ package protocol ReplicaStoring: Sendable {
   func outbox(recordsMax: Int, bytesMax: Int) throws -> [ChangeSet]
   func markAttempted(upTo number: SaveNumber) throws
   func take(_ response: PushResponse) throws -> PushOutcome
-  func take(_ page: Page) throws -> PullOutcome
+  /// - Parameter body: the page as it came, in CBOR; nil if it came otherwise.
+  func take(_ page: Page, body: [UInt8]?) throws -> PullOutcome
   func beginSnapshot() throws
   func takeNewReplicaID(known: [SaveID: Stamp]) throws
   func isReuploading() throws -> Bool

@@ -30,7 +30,9 @@ extension SyncEngine {
       case .reupload:
         return try takeReupload(try ReuploadResponse(decoding: response.body, as: try format(of: response)))
       case .pull:
-        return try takePage(try Page(decoding: response.body, as: try format(of: response)))
+        let format = try format(of: response)
+        let page = try Page(decoding: response.body, as: format)
+        return try takePage(page, body: format == .cbor ? response.body : nil)
       case .compare(let buckets):
         return try takeComparison(
           try ComparisonResponse(decoding: response.body, as: try format(of: response)), of: buckets)
@@ -43,8 +45,8 @@ extension SyncEngine {
     }
   }
 
-  private mutating func takePage(_ page: Page) throws -> SyncInstruction {
-    let outcome = try store.take(page)
+  private mutating func takePage(_ page: Page, body: [UInt8]?) throws -> SyncInstruction {
+    let outcome = try store.take(page, body: body)
     report.pulled += page.items.count
     progress.pulled += page.items.count
     switch outcome {

@@ -16,6 +16,17 @@ package struct RecordID: Hashable, Comparable, Sendable {
   /// Returns nil unless there are exactly sixteen bytes.
   package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
+    let halves = bytes.withContiguousStorageIfAvailable { buffer in
+      let bytes = UnsafeRawBufferPointer(buffer)
+      return (
+        high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+        low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
+    }
+    if let halves {
+      self.init(high: halves.high, low: halves.low)
+      return
+    }
     var high: UInt64 = 0
     var low: UInt64 = 0
     for (index, byte) in bytes.enumerated() {
@@ -26,13 +37,7 @@ package struct RecordID: Hashable, Comparable, Sendable {
 
   /// The sixteen bytes in the order in which SQLite and the wire hold them.
   package var bytes: [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
-      for index in 0..<8 {
-        buffer[index] = UInt8(truncatingIfNeeded: high >> UInt64(56 - 8 * index))
-        buffer[8 + index] = UInt8(truncatingIfNeeded: low >> UInt64(56 - 8 * index))
-      }
-      count = 16
-    }
+    withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { [UInt8]($0) }
   }
 
   package static func < (a: RecordID, b: RecordID) -> Bool { a.high == b.high ? a.low < b.low : a.high < b.high }

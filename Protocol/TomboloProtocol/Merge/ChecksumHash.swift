@@ -51,8 +51,8 @@ extension Checksum {
   }
 
   private static func contribution(_ record: RecordID, _ field: String, _ value: Value, _ stamp: Stamp) -> Checksum {
-    var writer = CBORWriter(reservingCapacity: 96)
-    writer.bytes(record.bytes)
+    var writer = CBORWriter(reservingCapacity: 128)
+    writer.bytes(of: record, after: 0)
     writer.text(field)
     writer.value(value)
     return hash(&writer, stamp)
@@ -60,7 +60,7 @@ extension Checksum {
 
   private static func contribution(_ record: RecordID, _ entity: String, _ incarnation: Stamp) -> Checksum {
     var writer = CBORWriter(reservingCapacity: 64)
-    writer.bytes(record.bytes)
+    writer.bytes(of: record, after: 0)
     writer.unsigned(0)
     writer.text(entity)
     return hash(&writer, incarnation)
@@ -118,7 +118,11 @@ package struct ChecksumChange: Hashable, Sendable {
 /// SipHash-2-4 of the bytes under a key of sixteen bytes, read as a little-endian number.
 package func shortHash(_ bytes: [UInt8], key: [UInt8]) -> UInt64 {
   precondition(key.count == 16, "SipHash-2-4 takes a key of sixteen bytes")
-  var digest: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
-  crypto_shorthash(&digest, bytes, UInt64(bytes.count), key)
-  return digest.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  var digest: UInt64 = 0
+  withUnsafeMutablePointer(to: &digest) { digest in
+    digest.withMemoryRebound(to: UInt8.self, capacity: 8) {
+      _ = crypto_shorthash($0, bytes, UInt64(bytes.count), key)
+    }
+  }
+  return UInt64(littleEndian: digest)
 }

@@ -87,13 +87,19 @@ struct MergeAdmission {
 }
 
 extension MergeSchema.Field {
-  /// Whether a value has the storage class of its attribute. Nil fits: a consequence may have left nothing else.
-  package func admits(_ value: Value) -> Bool {
+  /// Whether a value has the storage class of its attribute.
+  package func admits(_ value: Value) -> Bool { value.fits(type) }
+}
+
+extension Value {
+  /// Whether the value has the storage class of a type; nil is a reference's. Nil fits: a consequence may have left nothing
+  /// else.
+  package func fits(_ type: AttributeType?) -> Bool {
     guard let type else {
-      if case .blob(let bytes) = value { return bytes.count == 16 }
-      return value.isNull
+      if case .blob(let bytes) = self { return bytes.count == 16 }
+      return isNull
     }
-    switch (value, type) {
+    switch (self, type) {
     case (.null, _): return true
     case (.integer, .bool), (.integer, .int8), (.integer, .int16), (.integer, .int32), (.integer, .int64),
       (.integer, .uint8), (.integer, .uint16), (.integer, .uint32), (.integer, .uint64):

@@ -32,6 +32,12 @@ package struct MergeEffects: Hashable, Sendable {
     package var uniqueKeys: [UniqueKey]
     /// Every id that a reference field holds, dead records' included; without repetition.
     package var references: [RecordID]
+    /// Whether the state had no such record before: then it has no rows of the indexes either.
+    package var isNew = false
+    /// Whether the rows of an index may be others than before; where not, they need not be replaced.
+    package var changesReferences = true
+    package var changesKeys = true
+    package var changesCauses = true
     package init(record: MergeRecord, uniqueKeys: [UniqueKey], references: [RecordID]) {
       self.record = record
       self.uniqueKeys = uniqueKeys

@@ -6,8 +6,8 @@ package enum MergeEngine {
   ///   - replica: who sends it; its saves are numbered one after the other.
   ///   - position: the place in the feed that the change set takes if it is accepted: the head's next.
   /// - Returns: what to answer and what to write, in the same transaction.
-  package static func merge<Reader: MergeReader>(
-    _ changeSet: ChangeSet, from replica: ReplicaID, at position: FeedPosition, into reader: Reader,
+  package static func merge(
+    _ changeSet: ChangeSet, from replica: ReplicaID, at position: FeedPosition, into reader: any MergeReader,
     context: MergeContext
   ) throws -> MergeEffects {
     if let answered = try answeredBefore(changeSet, from: replica, reader: reader, context: context) { return answered }
@@ -40,15 +40,15 @@ package enum MergeEngine {
 
   /// What a pull since `base` delivers of a record: only the fields that changed since, references as readers get
   /// them (resolved through aliases, nil where the target is dead).
-  package static func item<Reader: MergeReader>(
-    for record: MergeRecord, since base: FeedPosition, reader: Reader, schema: MergeSchema
+  package static func item(
+    for record: MergeRecord, since base: FeedPosition, reader: any MergeReader, schema: MergeSchema
   ) throws -> FeedItem {
     try MergeFeed(reader: reader, schema: schema).item(for: record, since: base)
   }
 
   /// The answer to a save that was processed before, under this number or another, or that is not the next one.
-  private static func answeredBefore<Reader: MergeReader>(
-    _ changeSet: ChangeSet, from replica: ReplicaID, reader: Reader, context: MergeContext
+  private static func answeredBefore(
+    _ changeSet: ChangeSet, from replica: ReplicaID, reader: any MergeReader, context: MergeContext
   ) throws -> MergeEffects? {
     let nothing = { (verdict: PushAnswer.Verdict) in
       MergeEffects(verdict: verdict, greatestMilliseconds: context.greatestMilliseconds)
@@ -67,7 +67,7 @@ package enum MergeEngine {
     return effects
   }
 
-  private static func checkDependencies<Reader: MergeReader>(_ admission: MergeAdmission, reader: Reader) throws {
+  private static func checkDependencies(_ admission: MergeAdmission, reader: any MergeReader) throws {
     let created = Set(admission.created)
     for id in admission.named.sorted() where !created.contains(id) {
       if try reader.isRefused(id), try reader.record(id) == nil {
@@ -77,8 +77,8 @@ package enum MergeEngine {
     }
   }
 
-  private static func refuse<Reader: MergeReader>(
-    _ refusal: MergeAdmission.Refusal, _ admission: MergeAdmission, reader: Reader, context: MergeContext
+  private static func refuse(
+    _ refusal: MergeAdmission.Refusal, _ admission: MergeAdmission, reader: any MergeReader, context: MergeContext
   ) throws -> MergeEffects {
     let changeSet = admission.changeSet
     let verdict = PushAnswer.Verdict.refused(code: refusal.code, message: refusal.message)
@@ -101,8 +101,8 @@ package enum MergeEngine {
 
   /// A save of an earlier epoch that what was uploaded contains: known, and its fields and pairs, which merge by stamp,
   /// are folded in once more. Its deltas, creates and deletes are not.
-  private static func foldAgain<Reader: MergeReader>(
-    _ changeSet: ChangeSet, from replica: ReplicaID, at position: FeedPosition, into reader: Reader,
+  private static func foldAgain(
+    _ changeSet: ChangeSet, from replica: ReplicaID, at position: FeedPosition, into reader: any MergeReader,
     context: MergeContext
   ) throws -> MergeEffects {
     let session = MergeSession(
@@ -126,8 +126,8 @@ package enum MergeEngine {
     return effects
   }
 
-  private static func run<Reader: MergeReader>(
-    _ session: MergeSession<Reader>, context: MergeContext
+  private static func run(
+    _ session: MergeSession, context: MergeContext
   ) throws -> MergeEffects {
     let changeSet = session.changeSet
     session.tracksEpoch = context.tracksEpoch

@@ -1,4 +1,5 @@
-/// What integrity still has to look at, a set for each of its rules. A record that changes is put in all of them.
+/// What integrity still has to look at, a set for each of its rules. A record that changes is put in each that its entity
+/// has a use for.
 struct IntegrityMarks {
   var references: Set<RecordID> = []
   var orphans: Set<RecordID> = []
@@ -14,12 +15,15 @@ struct IntegrityMarks {
   /// Records marked while the references of the present pass are walked.
   var arrivals: [RecordID] = []
 
-  mutating func insert(_ id: RecordID) {
-    if references.insert(id).inserted { arrivals.append(id) }
-    orphans.insert(id)
-    keys.insert(id)
-    claims.insert(id)
-    trees.insert(id)
+  /// - Parameter entity: nil puts the record in all of them.
+  mutating func insert(_ id: RecordID, of entity: MergeSchema.Entity?) {
+    if entity.map({ !$0.references.isEmpty }) ?? true {
+      if references.insert(id).inserted { arrivals.append(id) }
+      orphans.insert(id)
+      if entity.map({ !$0.oneToOne.isEmpty }) ?? true { claims.insert(id) }
+      if entity.map({ !$0.acyclic.isEmpty }) ?? true { trees.insert(id) }
+    }
+    if entity.map({ !$0.keys.isEmpty }) ?? true { keys.insert(id) }
   }
 
   mutating func noteRevival(of id: RecordID) { revived.insert(id) }

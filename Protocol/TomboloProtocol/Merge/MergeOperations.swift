@@ -16,21 +16,22 @@ extension MergeSession {
       try redeliverReferences(to: id)
     }
     let position = position
+    let fields = entity.fields.map { field in
+      let initial = create.initial(of: field)
+      let isStamped = initial.map { $0.isAssigned || !rules.unassignedHasZeroStamp } ?? false
+      return MergeField(
+        name: field.name, value: initial?.value ?? field.absent, stamp: isStamped ? stamp : .zero, position: position,
+        writePosition: position)
+    }
+    for place in entity.references {
+      if let target = fields[place].value.reference { noteHolder(id, of: target) }
+    }
     try modify(id) { record in
       record.lifePosition = position
       record.position = position
+      record.fields = fields
     }
     for field in entity.fields { noteEpochWrite(id, field.name, base: nil) }
-    var given: [String: Change.InitialField] = [:]
-    for field in create.fields { given[field.name] = field }
-    for field in entity.fields {
-      guard let initial = given[field.name] else {
-        try set(field, of: id, to: Version(value: field.absent, stamp: .zero), isWritten: true)
-        continue
-      }
-      let isStamped = initial.isAssigned || !rules.unassignedHasZeroStamp
-      try set(field, of: id, to: Version(value: initial.value, stamp: isStamped ? stamp : .zero), isWritten: true)
-    }
     return true
   }
 
@@ -172,6 +173,14 @@ extension MergeSession {
       set(MergeLink(key: key, isPresent: change.isPresent, stamp: changeSet.stamp, position: position))
     }
     return true
+  }
+}
+
+extension Change.Create {
+  /// What the create says of a field; the place in the schema is nearly always the one here.
+  fileprivate func initial(of field: MergeSchema.Field) -> Change.InitialField? {
+    if field.place < fields.count, fields[field.place].name == field.name { return fields[field.place] }
+    return fields.last { $0.name == field.name }
   }
 }
 

@@ -1,17 +1,21 @@
 /// What a finished merge hands to the caller.
 extension MergeSession {
   func collect(into effects: inout MergeEffects) throws {
+    effects.records.reserveCapacity(changed.count)
     for id in changed.sorted() {
       guard let record = try record(id) else { continue }
-      var references: [RecordID] = []
+      let before = try original(id)
       let entity = try entity(of: record)
-      for place in entity.references {
-        if let target = field(entity.fields[place], of: record).value.reference, !references.contains(target) {
-          references.append(target)
-        }
+      var found = MergeEffects.ChangedRecord(
+        record: record, uniqueKeys: try uniqueKeys(of: record), references: references(of: record, entity))
+      found.isNew = before == nil
+      if let before, before.entity == record.entity {
+        // Whether a key still says the same is not asked: what it reads may have changed elsewhere.
+        found.changesKeys = !entity.keys.isEmpty
+        found.changesReferences = found.references != references(of: before, entity)
+        found.changesCauses = before.causes != record.causes
       }
-      effects.records.append(
-        MergeEffects.ChangedRecord(record: record, uniqueKeys: try uniqueKeys(of: record), references: references))
+      effects.records.append(found)
       try addChecksum(of: record, to: &effects.checksumChange)
     }
     effects.links = changedLinks.values.sorted { $0.key < $1.key }
@@ -21,21 +25,44 @@ extension MergeSession {
     effects.epochAdditions = epochAdditions
   }
 
+  /// Every id that a reference field holds, without repetition.
+  private func references(of record: MergeRecord, _ entity: MergeSchema.Entity) -> [RecordID] {
+    var references: [RecordID] = []
+    for place in entity.references {
+      if let target = field(entity.fields[place], of: record).value.reference, !references.contains(target) {
+        references.append(target)
+      }
+    }
+    return references
+  }
+
   /// The difference between what the record adds to the checksum now and what it added before.
   private func addChecksum(of record: MergeRecord, to change: inout ChecksumChange) throws {
     let before = try original(record.id)
-    let old = try before.map { try MergeFeed(self, isOriginal: true).visibleFields(of: $0) } ?? [:]
+    let old = try before.map { try MergeFeed(self, isOriginal: true).visibleFields(of: $0) } ?? []
     let new = try MergeFeed(self, isOriginal: false).visibleFields(of: record)
     var sum = Checksum()
-    if let before, before.isLiving { sum.remove(life: before.incarnation, of: before.id, as: before.entity) }
-    if record.isLiving { sum.insert(life: record.incarnation, of: record.id, as: record.entity) }
-    for (name, version) in new where old[name] != version {
-      sum.insert(record.id, name, version.value, version.stamp)
+    let isSameLife =
+      before.map {
+        $0.isLiving == record.isLiving && $0.incarnation == record.incarnation && $0.entity == record.entity
+      }
+      ?? false
+    if !isSameLife {
+      if let before, before.isLiving { sum.remove(life: before.incarnation, of: before.id, as: before.entity) }
+      if record.isLiving { sum.insert(life: record.incarnation, of: record.id, as: record.entity) }
     }
-    for (name, version) in old where new[name] != version {
-      sum.remove(record.id, name, version.value, version.stamp)
+    for (place, field) in new.enumerated() where version(of: field.name, in: old, hint: place) != field.version {
+      sum.insert(record.id, field.name, field.version.value, field.version.stamp)
+    }
+    for (place, field) in old.enumerated() where version(of: field.name, in: new, hint: place) != field.version {
+      sum.remove(record.id, field.name, field.version.value, field.version.stamp)
     }
     change.add(sum, of: record.id)
+  }
+
+  private func version(of name: String, in fields: [MergeFeed.VisibleField], hint: Int) -> Version? {
+    if hint < fields.count, fields[hint].name == name { return fields[hint].version }
+    return fields.first { $0.name == name }?.version
   }
 
   /// The same of the pairs: those that changed, and those of records that died or came back.
@@ -69,22 +96,25 @@ struct MergeFeed {
   private let record: (RecordID) throws -> MergeRecord?
   private let schema: MergeSchema
 
-  init<Reader: MergeReader>(reader: Reader, schema: MergeSchema) {
+  init(reader: any MergeReader, schema: MergeSchema) {
     record = { try reader.record($0) }
     self.schema = schema
   }
 
-  init<Reader: MergeReader>(_ session: MergeSession<Reader>, isOriginal: Bool) {
+  init(_ session: MergeSession, isOriginal: Bool) {
     record = { isOriginal ? try session.original($0) : try session.record($0) }
     schema = session.schema
   }
 
+  struct VisibleField {
+    let name: String
+    let version: FieldMerge.Version
+  }
+
   /// The fields of a living record with references resolved, derived nils included; nothing for a dead one.
-  func visibleFields(of record: MergeRecord) throws -> [String: FieldMerge.Version] {
-    guard record.isLiving else { return [:] }
-    var visible: [String: FieldMerge.Version] = [:]
-    for field in record.fields { visible[field.name] = try version(of: field, in: record) }
-    return visible
+  func visibleFields(of record: MergeRecord) throws -> [VisibleField] {
+    guard record.isLiving else { return [] }
+    return try record.fields.map { VisibleField(name: $0.name, version: try version(of: $0, in: record)) }
   }
 
   func item(for record: MergeRecord, since base: FeedPosition) throws -> FeedItem {

@@ -2,10 +2,12 @@
 ///
 /// Everything that a record's rules depend on marks the record when it changes (its own fields, the life of what it
 /// refers to, merges), so that integrity looks at marked records only and never at the whole store.
-final class MergeSession<Reader: MergeReader> {
+/// The reader is an existential, not a type parameter: the merge is compiled once, and a question to the reader costs a call
+/// through a table, where a generic session of another module's reader would pay that for every one of its own steps.
+final class MergeSession {
   typealias Version = FieldMerge.Version
 
-  let reader: Reader
+  let reader: any MergeReader
   let schema: MergeSchema
   let rules: MergeRules
   let position: FeedPosition
@@ -38,7 +40,7 @@ final class MergeSession<Reader: MergeReader> {
   private(set) var epochAdditions: [EpochAddition] = []
 
   init(
-    reader: Reader, schema: MergeSchema, rules: MergeRules, position: FeedPosition, replica: ReplicaID,
+    reader: any MergeReader, schema: MergeSchema, rules: MergeRules, position: FeedPosition, replica: ReplicaID,
     changeSet: ChangeSet
   ) {
     self.reader = reader
@@ -71,19 +73,22 @@ final class MergeSession<Reader: MergeReader> {
   func modify(_ id: RecordID, _ body: (inout MergeRecord) -> Void) throws {
     guard try record(id) != nil, var record = current.removeValue(forKey: id) else { return }
     body(&record)
+    mark(record)
     current[id] = record
-    mark(id)
   }
 
   func insert(_ record: MergeRecord) throws {
     _ = try self.record(record.id)
+    mark(record)
     current[record.id] = record
-    mark(record.id)
   }
 
-  private func mark(_ id: RecordID) {
-    changed.insert(id)
-    marks.insert(id)
+  private func mark(_ record: MergeRecord) {
+    changed.insert(record.id)
+    let before = originals[record.id] ?? nil
+    // What an earlier life of another entity left behind is looked at by every rule.
+    let entity = before.map { $0.entity == record.entity } ?? true ? schema.entity(record.entity) : nil
+    marks.insert(record.id, of: entity)
   }
 
   func entity(of record: MergeRecord) throws -> MergeSchema.Entity {

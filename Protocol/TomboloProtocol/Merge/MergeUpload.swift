@@ -19,7 +19,7 @@ extension MergeSession {
   ///
   /// What the schema does not have is left out: a replica may know more of an earlier epoch than this server does.
   func upload(
-    _ state: RecordState, from old: FeedPosition, reader: some EpochReader, counters: inout [RecordID: FeedPosition]
+    _ state: RecordState, from old: FeedPosition, reader: any EpochReader, counters: inout [RecordID: FeedPosition]
   ) throws {
     guard let entity = schema.entity(state.entity) else { return }
     let found = try record(state.id)
@@ -57,7 +57,7 @@ extension MergeSession {
   }
 
   private func uploadCounter(
-    _ uploaded: FieldState, _ field: MergeSchema.Field, of id: RecordID, reader: some EpochReader
+    _ uploaded: FieldState, _ field: MergeSchema.Field, of id: RecordID, reader: any EpochReader
   ) throws {
     guard let record = try record(id) else { return }
     let total = CounterMerge.sum(uploaded.value, try reader.epochAddition(to: id, field.name))
@@ -67,7 +67,7 @@ extension MergeSession {
 
   private func upload(
     _ uploaded: FieldState, _ field: MergeSchema.Field, of id: RecordID, from old: FeedPosition, isFresh: Bool,
-    reader: some EpochReader
+    reader: any EpochReader
   ) throws {
     guard let found = try record(id) else { return }
     let before = self.field(field, of: found)

@@ -37,8 +37,8 @@ package struct ReuploadMerge: Sendable {
   package mutating func beginPass() { openAliases = 0 }
 
   /// Takes the items of one part that belong to a phase.
-  package mutating func take<Reader: EpochReader>(
-    _ phase: Phase, _ items: [FeedItem], into reader: Reader
+  package mutating func take(
+    _ phase: Phase, _ items: [FeedItem], into reader: any EpochReader
   ) throws -> MergeEffects {
     let session = session(reader)
     var counters: [RecordID: FeedPosition] = [:]
@@ -67,10 +67,10 @@ package struct ReuploadMerge: Sendable {
   }
 
   /// Restores integrity over records that were touched: everything at the re-upload's position, in any cut.
-  package mutating func settle<Reader: EpochReader>(_ records: [RecordID], into reader: Reader) throws -> MergeEffects {
+  package mutating func settle(_ records: [RecordID], into reader: any EpochReader) throws -> MergeEffects {
     let session = session(reader)
     for id in records {
-      session.marks.insert(id)
+      session.marks.insert(id, of: nil)
       if try session.record(id)?.survivor != nil { session.marks.aliases.insert(id) }
     }
     session.marks.aliases.formUnion(aliasEnds)
@@ -79,7 +79,7 @@ package struct ReuploadMerge: Sendable {
     return try finish(session)
   }
 
-  private mutating func session<Reader: EpochReader>(_ reader: Reader) -> MergeSession<Reader> {
+  private mutating func session(_ reader: any EpochReader) -> MergeSession {
     steps += 1
     let step = RecordID(high: name.high ^ steps &* 0x9E37_79B9_7F4A_7C15, low: name.low)
     let session = MergeSession(
@@ -92,7 +92,7 @@ package struct ReuploadMerge: Sendable {
     return session
   }
 
-  private func finish<Reader: EpochReader>(_ session: MergeSession<Reader>) throws -> MergeEffects {
+  private func finish(_ session: MergeSession) throws -> MergeEffects {
     var effects = MergeEffects(verdict: .accepted(fell: []), greatestMilliseconds: context.greatestMilliseconds)
     effects.usesPosition = true
     try session.collect(into: &effects)

@@ -57,6 +57,13 @@ package struct CBORReader: Sendable {
   package mutating func record(sharedWith previous: RecordID) throws -> RecordID {
     let tail = try take(expecting: 2, named: "a record's key")
     guard tail.count <= 16 else { throw malformed("a record's key of more than sixteen bytes") }
+    if tail.count == 16 {
+      return tail.withUnsafeBytes { bytes in
+        RecordID(
+          high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+          low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+      }
+    }
     var (high, low) = (previous.high, previous.low)
     var index = 16 - tail.count
     for byte in tail {
@@ -73,8 +80,26 @@ package struct CBORReader: Sendable {
 
   package mutating func text() throws -> String {
     let slice = try take(expecting: 3, named: "text")
+    let plain = slice.withUnsafeBufferPointer { bytes -> String? in
+      Self.isPlain(UnsafeRawBufferPointer(bytes)) ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+    if let plain { return plain }
     guard let text = String(validating: slice, as: UTF8.self) else { throw malformed("text that is not UTF-8") }
     return text
+  }
+
+  /// Whether all bytes are ASCII, of which every row is UTF-8: eight at a time.
+  private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var index = 0
+    while index + 8 <= bytes.count {
+      if bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { return false }
+      index += 8
+    }
+    while index < bytes.count {
+      if bytes[index] & 0x80 != 0 { return false }
+      index += 1
+    }
+    return true
   }
 
   /// The number of elements; at least one byte must be left for each.
@@ -174,10 +199,14 @@ package struct CBORReader: Sendable {
 
   private mutating func fixed(_ count: Int) throws -> UInt64 {
     guard input.count - offset >= count else { throw malformed("the input ends inside a number") }
-    var value: UInt64 = 0
-    for index in 0..<count { value = value << 8 | UInt64(input[offset + index]) }
+    let start = offset
     offset += count
-    return value
+    return input.withUnsafeBytes { bytes in
+      if count == 8 { return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
+      var value: UInt64 = 0
+      for index in start..<start + count { value = value << 8 | UInt64(bytes[index]) }
+      return value
+    }
   }
 
   private static func double(half bits: UInt16) -> Double {

@@ -17,15 +17,15 @@ package struct CBORWriter: Sendable {
   /// The end of a record's key, without the leading bytes that it shares with another.
   package mutating func bytes(of record: RecordID, after shared: Int) {
     head(2, UInt64(16 - shared))
-    for index in shared..<16 {
-      let half = index < 8 ? record.high : record.low
-      bytes.append(UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (index & 7))))
+    withUnsafeBytes(of: (record.high.bigEndian, record.low.bigEndian)) { key in
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[shared...]))
     }
   }
   package mutating func text(_ value: String) {
     let utf8 = value.utf8
     head(3, UInt64(utf8.count))
-    bytes.append(contentsOf: utf8)
+    // A string of UTF-8 is appended as a block; only a bridged one has no contiguous bytes.
+    if utf8.withContiguousStorageIfAvailable({ bytes.append(contentsOf: $0) }) == nil { bytes.append(contentsOf: utf8) }
   }
   package mutating func array(count: Int) { head(4, UInt64(count)) }
   package mutating func map(count: Int) { head(5, UInt64(count)) }
@@ -81,7 +81,9 @@ package struct CBORWriter: Sendable {
   }
 
   private mutating func append(_ value: UInt64, count: Int) {
-    for index in (0..<count).reversed() { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
+    withUnsafeBytes(of: value.bigEndian) { number in
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: number[(8 - count)...]))
+    }
   }
 
   /// The half-precision bits (IEEE 754 binary16) of a float, where they keep its value.

@@ -28,13 +28,24 @@ extension StoreFile {
 
   private func write(_ changed: MergeEffects.ChangedRecord) throws {
     let record = changed.record
-    let isNew = try write(record)
-    try replace(changed.references, in: "reference", column: "target", of: record.id, isNew: isNew) {
-      $0.bind($1, at: $2)
+    let isNew = changed.isNew
+    try write(record, isNew: isNew)
+    if changed.changesReferences {
+      try replace(changed.references, in: "reference", column: "target", of: record.id, isNew: isNew) {
+        $0.bind($1, at: $2)
+      }
+      if !changed.references.isEmpty { presence.references = true }
     }
-    try replace(changed.uniqueKeys, in: "unique_key", column: "key", of: record.id, isNew: isNew) {
-      $0.bind($1.bytes, at: $2)
+    if changed.changesKeys {
+      try replace(changed.uniqueKeys, in: "unique_key", column: "key", of: record.id, isNew: isNew) {
+        $0.bind($1.bytes, at: $2)
+      }
     }
+    if changed.changesCauses { try replaceCauses(of: record, isNew: isNew) }
+    if record.survivor != nil { presence.aliases = true }
+  }
+
+  private func replaceCauses(of record: MergeRecord, isNew: Bool) throws {
     if !isNew {
       let delete = try connection.cached("DELETE FROM cause WHERE record = ?")
       delete.bind(record.id, at: 1)
@@ -49,16 +60,12 @@ extension StoreFile {
     }
   }
 
-  /// - Returns: whether the record was not there before, so that none of its index rows can be.
-  private func write(_ record: MergeRecord) throws -> Bool {
-    let update = try connection.cached(
-      "UPDATE record SET position = ?2, collectable = ?3, survivor = ?4, payload = ?5 WHERE id = ?1")
-    try run(update, with: record)
-    guard connection.changes == 0 else { return false }
-    let insert = try connection.cached(
-      "INSERT INTO record(id, position, collectable, survivor, payload) VALUES(?1, ?2, ?3, ?4, ?5)")
-    try run(insert, with: record)
-    return true
+  private func write(_ record: MergeRecord, isNew: Bool) throws {
+    let statement = try connection.cached(
+      isNew
+        ? "INSERT INTO record(id, position, collectable, survivor, payload) VALUES(?1, ?2, ?3, ?4, ?5)"
+        : "UPDATE record SET position = ?2, collectable = ?3, survivor = ?4, payload = ?5 WHERE id = ?1")
+    try run(statement, with: record)
   }
 
   private func run(_ statement: Statement, with record: MergeRecord) throws {
@@ -114,6 +121,7 @@ extension StoreFile {
     let insert = try connection.cached("INSERT OR IGNORE INTO refused_record(id) VALUES(?)")
     insert.bind(id, at: 1)
     try insert.run()
+    presence.refusedRecords = true
   }
 
   private func write(_ refused: RefusedWrite) throws {
@@ -124,6 +132,7 @@ extension StoreFile {
     insert.bind(VerdictCoding.bytes(refused.key.stamp), at: 3)
     insert.bind(VerdictCoding.bytes(refused.base), at: 4)
     try insert.run()
+    presence.refusedWrites = true
   }
 
   /// Under (replica, number) always; under the save's id unless it is there already.

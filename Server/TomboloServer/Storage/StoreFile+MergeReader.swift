@@ -11,11 +11,13 @@ extension StoreFile: MergeReader {
   }
 
   func aliases(of id: RecordID) throws -> [RecordID] {
-    try records("SELECT id FROM record WHERE survivor = ? ORDER BY id", id)
+    guard presence.aliases else { return [] }
+    return try records("SELECT id FROM record WHERE survivor = ? ORDER BY id", id)
   }
 
   func holders(of id: RecordID) throws -> [RecordID] {
-    try records("SELECT holder FROM reference WHERE target = ? ORDER BY holder", id)
+    guard presence.references else { return [] }
+    return try records("SELECT holder FROM reference WHERE target = ? ORDER BY holder", id)
   }
 
   func owners(of key: UniqueKey) throws -> [RecordID] {
@@ -72,6 +74,7 @@ extension StoreFile: MergeReader {
   func highestSave(of replica: ReplicaID) throws -> SaveNumber { try self.replica(replica)?.processed ?? .none }
 
   func isRefused(_ id: RecordID) throws -> Bool {
+    guard presence.refusedRecords else { return false }
     let query = try connection.cached("SELECT 1 FROM refused_record WHERE id = ?")
     query.bind(id, at: 1)
     defer { query.reset() }
@@ -79,6 +82,7 @@ extension StoreFile: MergeReader {
   }
 
   func refusedBase(_ write: RefusedWrite.Key) throws -> Stamp? {
+    guard presence.refusedWrites else { return nil }
     let query = try connection.cached("SELECT base FROM refused_write WHERE record = ? AND field = ? AND stamp = ?")
     query.bind(write.record, at: 1)
     query.bind(write.field, at: 2)

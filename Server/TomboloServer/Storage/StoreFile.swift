@@ -19,6 +19,7 @@ final class StoreFile {
   var notes: [ReplicaID: ReplicaNote] = [:]
   /// The lives that the store had before a restore, the last one last.
   var formerEpochs: [FormerEpoch]
+  var presence: StorePresence
 
   private static let formatVersion: Int64 = 1
 
@@ -41,6 +42,7 @@ final class StoreFile {
     }
     registry = try SchemaRegistry.load(from: connection)
     formerEpochs = try FormerEpoch.load(from: connection)
+    presence = try StorePresence(connection)
     buckets = BucketSums(connection)
     if try buckets.total() != state.checksum { try recountChecksum() }
   }

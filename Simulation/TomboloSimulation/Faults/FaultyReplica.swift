@@ -88,13 +88,13 @@ final class FaultyReplica: ReplicaStoring {
     return try store.take(response)
   }
 
-  func take(_ page: Page) throws -> PullOutcome {
+  func take(_ page: Page, body: [UInt8]?) throws -> PullOutcome {
     var page = page
     memory.take(page)
     switch fault {
     case .cursorBeforeData where count.add(1, ordering: .relaxed).newValue % 3 == 0: page.items = []
     case .pagesShownOneByOne: page.hasMore = false
-    default: break
+    default: return try store.take(page, body: body)
     }
     return try store.take(page)
   }

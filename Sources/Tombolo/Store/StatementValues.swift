@@ -13,6 +13,17 @@ extension Statement {
     }
   }
 
+  /// Whether a column of the current row holds this value, without making one of it.
+  func holds(_ value: Value, _ index: Int32) -> Bool {
+    switch value {
+    case .null: isNull(index)
+    case .integer(let integer): storageClass(index) == .integer && int64(index) == integer
+    case .real(let real): storageClass(index) == .real && double(index) == real
+    case .text(let text): holds(text, index)
+    case .blob(let bytes): storageClass(index) == .blob && withBytes(index) { $0.elementsEqual(bytes) }
+    }
+  }
+
   /// A record's identity; nil for NULL and for a blob of another length.
   package func recordID(_ index: Int32) -> RecordID? { halves(index).map { RecordID(high: $0.high, low: $0.low) } }
 

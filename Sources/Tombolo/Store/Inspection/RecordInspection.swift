@@ -67,7 +67,7 @@ struct RecordInspection {
     }
     let names = try rows.namesakes(of: home)
     facts.aliases = Array(names.dropFirst())
-    let chain = names.flatMap { queue.byRecord[$0] ?? [] }.inOrder(\.number)
+    let chain = names.flatMap { queue.changes(of: $0) }.inOrder(\.number)
     try describeRow(of: home, chain, &facts)
     facts.pending = try chain.map(part)
     facts.pairs = try pairs(of: home)

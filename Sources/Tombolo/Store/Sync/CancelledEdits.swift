@@ -39,7 +39,7 @@ private struct CancelledEdits {
     let queue = exchange.queue
     let outbox = try Outbox(exchange.connection, schema: exchange.schema, rows: exchange.rows)
     try outbox.settleValues(of: queue.saves.filter { $0.state == .unsent }, in: queue)
-    for id in queue.byRecord.keys.sorted() { try find(id, (queue.byRecord[id] ?? []).inOrder(\.number)) }
+    for id in queue.records { try find(id, queue.changes(of: id).inOrder(\.number)) }
     for changes in queue.byLink.values { findLinks(changes.inOrder(\.number)) }
     if fields.isEmpty, wholes.isEmpty { return }
     // Laid anew without them, the rows show what they showed before, with the stamps of then.

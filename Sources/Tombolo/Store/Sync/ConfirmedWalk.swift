@@ -71,8 +71,10 @@ struct ConfirmedWalk {
 
   /// Records that only the image in a pending deletion still has.
   private func deletedHere() throws -> [(RecordID, EntityPlan)] {
-    try exchange.queue.byRecord.sorted { $0.key < $1.key }.compactMap { id, changes in
-      guard let entity = changes.first?.entity, try exchange.rows.row(entity, id) == nil else { return nil }
+    try exchange.queue.records.compactMap { id in
+      guard let entity = exchange.queue.changes(of: id).first?.entity, try exchange.rows.row(entity, id) == nil else {
+        return nil
+      }
       return (id, entity)
     }
   }
@@ -90,7 +92,7 @@ struct ConfirmedWalk {
     let rows = exchange.rows
     guard try rows.resolve(id) == id else { return nil }
     let row = try rows.row(entity, id)
-    let chain = try rows.namesakes(of: id).flatMap { exchange.queue.byRecord[$0] ?? [] }.inOrder(\.number)
+    let chain = try rows.namesakes(of: id).flatMap { exchange.queue.changes(of: $0) }.inOrder(\.number)
     let image = try RecordOverlay(id: id, rows: rows).unwind(
       row.map(rows.image), chain, covered: exchange.aside.isEmpty ? nil : exchange.aside.confirmed(id))
     guard let image, !image.incarnation.isZero else { return nil }

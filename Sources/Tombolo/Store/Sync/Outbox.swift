@@ -23,24 +23,13 @@ struct Outbox {
       "SELECT 1 FROM _tombolo_save WHERE state = 1 AND \(Self.hasChanges) LIMIT 1"
     ) { _ in true }
     guard hasWork ?? false else { return [] }
-    // First which saves come into question by their numbers of changes, then those whole.
-    var last: Int64?
-    var records = 0
-    try connection.eachRow(
-      "SELECT number, (SELECT count(*) FROM _tombolo_change WHERE save = number) FROM _tombolo_save WHERE state = 1 "
-        + "ORDER BY number LIMIT 1000"
-    ) { row in
-      let (sum, isOver) = records.addingReportingOverflow(Int(row.int64(1)))
-      guard last == nil || !isOver && sum <= recordsMax && records >= 0 else {
-        records = .max
-        return
-      }
-      records = sum
-      last = row.int64(0)
-    }
-    guard let last else { return [] }
-    let queue = try PendingQueue(connection, schema: schema, wholeUpTo: last)
+    guard let last = try lastSave(recordsMax: recordsMax) else { return [] }
+    let queue =
+      rows.hasAliases
+      ? try PendingQueue(connection, schema: schema)
+      : try PendingQueue(connection, schema: schema, sendingUpTo: last)
     let writing = queue.saves.filter { $0.state == .unsent && $0.number <= last }
+    if !rows.hasAliases { try prepare(writing, in: queue) }
     try settleValues(of: writing, in: queue)
     var sets: [ChangeSet] = []
     var bytes = 0
@@ -53,20 +42,98 @@ struct Outbox {
     return sets
   }
 
+  /// The number of the last save of the first few that have no more changes than that together, or of the first one.
+  private func lastSave(recordsMax: Int) throws -> Int64? {
+    let saves = try connection.cached(
+      "SELECT number, (SELECT count(*) FROM _tombolo_change WHERE save = number) FROM _tombolo_save WHERE state = 1 "
+        + "ORDER BY number LIMIT 1000")
+    defer { saves.reset() }
+    var last: Int64?
+    var records = 0
+    while try saves.step() {
+      let (sum, isOver) = records.addingReportingOverflow(Int(saves.int64(1)))
+      if last != nil, isOver || sum > recordsMax { break }
+      records = sum
+      last = saves.int64(0)
+    }
+    return last
+  }
+
   /// Takes every touched record back in memory, so that each change knows what it wrote.
   func settleValues(of saves: [PendingSave], in queue: PendingQueue) throws {
     var done: Set<RecordID> = []
     for save in saves {
       for change in save.changes {
         if case .link = change.detail { continue }
+        if change.prepared != nil { continue }
         let id = try rows.resolve(change.record)
         guard done.insert(id).inserted else { continue }
-        let chain = try rows.namesakes(of: id).flatMap { queue.byRecord[$0] ?? [] }.inOrder(\.number)
+        let chain = try rows.namesakes(of: id).flatMap { queue.changes(of: $0) }.inOrder(\.number)
         let shown = try rows.row(change.entity, id).map(rows.image)
         _ = try RecordOverlay(id: id, rows: rows).unwind(shown, chain, covered: nil)
         for change in chain where !change.wasLaid { settleHidden(change) }
       }
     }
+  }
+
+  /// Makes what travels of each change that is the only one of its record: what it wrote is what the row shows.
+  private func prepare(_ saves: [PendingSave], in queue: PendingQueue) throws {
+    for save in saves where save.before == PendingSave.Laying() {
+      for change in save.changes where queue.changes(of: change.record).count == 1 {
+        switch change.detail {
+        case .create(let detail): if detail.own.isEmpty { change.prepared = try create(change) }
+        case .update(let detail): change.prepared = try update(change, detail)
+        case .delete, .link: break
+        }
+      }
+    }
+  }
+
+  private func create(_ change: PendingChange) throws -> Change? {
+    let table = try rows.table(change.entity)
+    guard table.references.isEmpty || !rows.hasHidden else { return nil }
+    let row = table.select
+    row.bind(change.record, at: 1)
+    defer { row.reset() }
+    guard try row.step(), let stamps = try rows.stamps(row, 0), stamps.created == change.save.stamp,
+      !change.entity.hasEntityColumn || row.holds(change.entity.name, Int32(table.columns.count + 1))
+    else { return nil }
+    var create = Change.Create(entity: change.entity.name, id: change.record, fields: [])
+    create.fields.reserveCapacity(table.columns.count)
+    for (position, column) in table.columns.enumerated() {
+      create.fields.append(
+        Change.InitialField(
+          name: column.name, value: row.value(Int32(position + 1)),
+          isAssigned: !stamps.stamp(of: column.number).isZero))
+    }
+    return .create(create)
+  }
+
+  private func update(_ change: PendingChange, _ detail: ChangeDetail.UpdateDetail) throws -> Change? {
+    let table = try rows.table(change.entity)
+    guard table.references.isEmpty || !rows.hasHidden, table.references.allSatisfy({ !$0.isAcyclic }) else {
+      return nil
+    }
+    let row = table.select
+    row.bind(change.record, at: 1)
+    defer { row.reset() }
+    guard try row.step(),
+      !change.entity.hasEntityColumn || row.holds(change.entity.name, Int32(table.columns.count + 1))
+    else { return nil }
+    var update = Change.Update(
+      entity: change.entity.name, id: change.record, incarnation: detail.incarnation ?? .zero, writes: [])
+    for field in detail.fields where !field.isConsequence {
+      guard let position = table.columns.firstIndex(where: { $0.number == field.column }) else { return nil }
+      let name = table.columns[position].name
+      if let delta = field.delta {
+        update.additions.append(Change.CounterAddition(name: name, delta: delta))
+      } else {
+        update.writes.append(
+          Change.FieldWrite(
+            name: name, value: field.own ?? row.value(Int32(position + 1)), base: field.base ?? .zero))
+      }
+    }
+    return .update(update)
   }
 
   /// A save that is not shown has its values beside it.
@@ -89,6 +156,7 @@ struct Outbox {
   }
 
   static func change(_ change: PendingChange) -> Change {
+    if let prepared = change.prepared { return prepared }
     switch change.detail {
     case .create:
       return .create(

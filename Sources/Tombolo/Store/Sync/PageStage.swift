@@ -12,20 +12,17 @@ struct PageStage {
   }
 
   /// Keeps a page and moves the walk behind it.
+  /// - Parameter body: the page as it came, in CBOR, where it is at hand.
   /// - Returns: false if the page is of another epoch than the one that the replica knows.
-  func take(_ page: Page) throws -> Bool {
+  func take(_ page: Page, body: [UInt8]?) throws -> Bool {
     if let epoch = try book.epoch, epoch != page.cursor.epoch { return false }
     if try book.epoch == nil { try book.set(.epoch, to: page.cursor.epoch.rawValue) }
-    try add(page)
-    try book.set(.walk, to: .text(page.cursor.text))
-    return true
-  }
-
-  func add(_ page: Page) throws {
-    let bytes = page.encoded(as: .cbor)
+    let bytes = body ?? page.encoded(as: .cbor)
     try connection.run(
       "INSERT INTO _tombolo_stage(page, body) SELECT coalesce(max(page), 0) + 1, ?1 FROM _tombolo_stage"
     ) { $0.bind(bytes, at: 1) }
+    try book.set(.walk, to: .text(page.cursor.text))
+    return true
   }
 
   var count: Int64 {

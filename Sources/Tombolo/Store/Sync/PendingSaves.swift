@@ -76,6 +76,11 @@ final class PendingChange {
     self.detail = detail
   }
 
+  /// The change of the same record before this one; its save keeps it.
+  fileprivate(set) unowned var previous: PendingChange?
+  /// What travels, where it was made without taking the record back.
+  var prepared: Change?
+
   /// Whether this transaction has laid it already: what counts now is what the rows show then.
   var isRelaid = false
 
@@ -159,25 +164,50 @@ enum SaveVerdict {
 /// The pending saves with their changes, in order, and by what they touch.
 struct PendingQueue {
   private(set) var saves: [PendingSave] = []
-  /// By the record as named.
-  private(set) var byRecord: [RecordID: [PendingChange]] = [:]
+  /// The latest change by the record as named; each leads to the one before.
+  private var latest: [RecordID: PendingChange] = [:]
   /// Changes of pairs, and deletes that took pairs along.
   private(set) var byLink: [LinkKey: [PendingChange]] = [:]
 
-  /// - Parameter wholeUpTo: only unsent saves up to this number have their creates; nil for all.
-  init(_ connection: Connection, schema: StoreSchema, wholeUpTo: Int64? = nil) throws {
+  init(_ connection: Connection, schema: StoreSchema) throws {
+    saves = try Self.saves(connection)
+    for save in saves { try load(save, connection, schema) }
+  }
+
+  /// What the unsent saves up to a number need, so that each of their changes comes to know what it wrote: their own
+  /// changes, and later ones of the same records.
+  ///
+  /// No record may have been merged into another: then records are found by other names as well.
+  init(_ connection: Connection, schema: StoreSchema, sendingUpTo last: Int64) throws {
+    saves = try Self.saves(connection)
+    for save in saves where save.number <= last && save.state == .unsent { try load(save, connection, schema) }
+    guard let greatest = saves.last?.number, greatest > last else { return }
+    var later: Set<Int64> = []
+    // A create of a later save wrote nothing over.
     try connection.eachRow(
-      "SELECT \(PendingSave.columns) FROM _tombolo_save WHERE state IN (1, 2) ORDER BY number"
-    ) { saves.append(try PendingSave($0)) }
-    for save in saves {
-      try load(save, connection, schema, isWhole: wholeUpTo.map { save.number <= $0 && save.state == .unsent } ?? true)
+      "SELECT DISTINCT c.save FROM _tombolo_save s CROSS JOIN _tombolo_change a ON a.save = s.number "
+        + "CROSS JOIN _tombolo_change c INDEXED BY _tombolo_change_record "
+        + "ON c.record = a.record AND c.kind <> 0 AND c.save > ?1 WHERE s.state = 1 AND s.number <= ?1",
+      { $0.bind(last, at: 1) }
+    ) { later.insert($0.int64(0)) }
+    let touched = latest
+    for save in saves where later.contains(save.number) {
+      try load(save, connection, schema, scope: " AND kind <> 0") { touched[$0] != nil }
     }
   }
 
+  private static func saves(_ connection: Connection) throws -> [PendingSave] {
+    var saves: [PendingSave] = []
+    try connection.eachRow(
+      "SELECT \(PendingSave.columns) FROM _tombolo_save WHERE state IN (1, 2) ORDER BY number"
+    ) { saves.append(try PendingSave($0)) }
+    return saves
+  }
+
   private mutating func load(
-    _ save: PendingSave, _ connection: Connection, _ schema: StoreSchema, isWhole: Bool
+    _ save: PendingSave, _ connection: Connection, _ schema: StoreSchema, scope: String = "",
+    where isWanted: (RecordID) -> Bool = { _ in true }
   ) throws {
-    let scope = isWhole ? "" : " AND kind <> 0"
     try connection.eachRow(
       "SELECT position, entity, record, kind, detail FROM _tombolo_change WHERE save = ?1\(scope) ORDER BY position",
       { $0.bind(save.number, at: 1) }
@@ -185,6 +215,7 @@ struct PendingQueue {
       guard let entity = schema.entity(number: Int(row.int64(1))), let record = row.recordID(2),
         let kind = ChangeKind(rawValue: Int(row.int64(3)))
       else { throw TomboloError.damaged("a change cannot be read") }
+      guard isWanted(record) else { return }
       let change = PendingChange(
         save: save, position: row.int64(0), entity: entity, record: record,
         detail: try ChangeDetail(kind, decoding: row.isNull(4) ? nil : row.bytes(4)))
@@ -192,12 +223,31 @@ struct PendingQueue {
       switch change.detail {
       case .link(let link): byLink[link.link, default: []].append(change)
       case .delete(let delete):
-        byRecord[record, default: []].append(change)
+        insert(change)
         for pair in delete.links { byLink[pair.link, default: []].append(change) }
-      default: byRecord[record, default: []].append(change)
+      default: insert(change)
       }
     }
   }
+
+  private mutating func insert(_ change: PendingChange) {
+    change.previous = latest.updateValue(change, forKey: change.record)
+  }
+
+  /// The changes of a record, by the name that they have for it, in the order in which they were made.
+  func changes(of record: RecordID) -> [PendingChange] {
+    guard let last = latest[record] else { return [] }
+    guard var previous = last.previous else { return [last] }
+    var changes = [last, previous]
+    while let next = previous.previous {
+      changes.append(next)
+      previous = next
+    }
+    return changes.reversed()
+  }
+
+  /// Every record that a change names as its own, ascending.
+  var records: [RecordID] { latest.keys.sorted() }
 
   /// The changes of a save that travel, in the order in which the server numbers them.
   static func sent(_ save: PendingSave) -> [PendingChange] { save.changes.filter(\.isSent) }

@@ -98,7 +98,7 @@ extension ReplicaTransaction {
   private func passBases(over refused: PendingSave) {
     for change in refused.changes {
       guard case .update(let lost) = change.detail else { continue }
-      for later in queue.byRecord[change.record] ?? [] where later.save.order > refused.order {
+      for later in queue.changes(of: change.record) where later.save.order > refused.order {
         guard case .update(var detail) = later.detail else { continue }
         for index in detail.fields.indices {
           guard detail.fields[index].base == refused.stamp,

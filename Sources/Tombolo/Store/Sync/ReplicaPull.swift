@@ -13,19 +13,20 @@ extension ReplicaTransaction {
     }
     let stage = PageStage(connection)
     let hadConflicts = try conflictCount()
-    try stage.add(page)
     try book.set(.epoch, to: page.cursor.epoch.rawValue)
     try noteServerTime(page.serverTime)
     try settle(page)
     let isSnapshot = try book.isSnapshot
     var pulledRecords: Set<RecordID> = []
     var pulledLinks: [LinkKey: LinkState] = [:]
-    try stage.forEach { staged in
+    func takeItems(of staged: Page) throws {
       try applyRecords(of: staged)
       for case .link(let state) in staged.items { pulledLinks[state.link] = state }
       for case .conflict(let entry) in staged.items { try keep(entry, position: page.cursor.position) }
       if isSnapshot { for item in staged.items { if let id = Self.record(of: item) { pulledRecords.insert(id) } } }
     }
+    try stage.forEach(takeItems)
+    try takeItems(of: page)
     if isSnapshot {
       try dropRecords(except: pulledRecords)
       try dropTombstones(except: pulledRecords)
@@ -86,26 +87,33 @@ extension ReplicaTransaction {
   }
 
   private func applyRecords(of page: Page) throws {
-    var batch: [RecordWork] = []
-    var ids: Set<RecordID> = []
+    var batch = RecordBatch(isPlain: try takesPlainRecords)
     var greatest = ClockReading.zero
     for item in page.items {
       guard let id = Self.record(of: item) else { continue }
-      if batch.count >= 1_000 || !ids.insert(id).inserted {
-        try relay(batch)
-        batch = []
-        ids = [id]
+      if batch.count >= 1_000 || !batch.ids.insert(id).inserted {
+        try apply(batch)
+        batch = RecordBatch(isPlain: try takesPlainRecords)
+        batch.ids.insert(id)
       }
       switch item {
       case .record(let state):
         for field in state.fields { greatest = max(greatest, field.stamp.clock) }
         greatest = max(greatest, state.incarnation.clock)
-        if let work = try work(for: state) { batch.append(work) }
+        if batch.isPlain, let record = try plainRecord(state) {
+          batch.plain.append(record)
+        } else if let work = try work(for: state) {
+          batch.works.append(work)
+        } else {
+          batch.isPlain = false
+        }
       case .tombstone(let tombstone):
         greatest = max(greatest, tombstone.stamp.clock)
+        // What is pending on a record that was merged away goes on with the survivor, which this batch may bring.
+        if tombstone.survivor != nil { try batch.makeLong(work(for:)) }
         if let entity = schema.entity(tombstone.entity) {
           if try !aside.isEmpty { try removeFromSum(asideOf: id) }
-          batch.append(RecordWork(id: id, entity: entity, pulled: .tombstone(tombstone)))
+          batch.works.append(RecordWork(id: id, entity: entity, pulled: .tombstone(tombstone)))
         } else {
           try removeFromSum(asideOf: id)
           try aside.removeFields(of: id)
@@ -113,8 +121,34 @@ extension ReplicaTransaction {
       case .link, .conflict: break
       }
     }
-    try relay(batch)
+    try apply(batch)
     try receive(greatest)
+  }
+
+  /// Records of a page that are taken together, so that references among them find their targets.
+  private struct RecordBatch {
+    var isPlain: Bool
+    var plain: [PlainRecord] = []
+    var works: [RecordWork] = []
+    var ids: Set<RecordID> = []
+
+    var count: Int { plain.count + works.count }
+
+    init(isPlain: Bool) { self.isPlain = isPlain }
+
+    mutating func makeLong(_ work: (RecordState) throws -> RecordWork?) rethrows {
+      for record in plain { if let work = try work(record.state) { works.append(work) } }
+      plain = []
+      isPlain = false
+    }
+  }
+
+  private func apply(_ batch: RecordBatch) throws {
+    for record in batch.plain { rows.expect(record.state.id, isVisible: true) }
+    try relay(batch.works)
+    for record in batch.plain where try !take(record) {
+      if let work = try work(for: record.state) { try relay([work]) }
+    }
   }
 
   /// The clock is above everything received.
@@ -173,10 +207,10 @@ extension ReplicaTransaction {
       try aside.removeFields(of: id)
     }
     // Records that only a pending delete still holds the image of.
-    let held = queue.byRecord.keys.sorted().filter { !pulled.contains($0) }
+    let held = queue.records.filter { !pulled.contains($0) }
     try relay(
       held.compactMap { id in
-        queue.byRecord[id]?.first.map { RecordWork(id: id, entity: $0.entity, pulled: .absent) }
+        queue.changes(of: id).first.map { RecordWork(id: id, entity: $0.entity, pulled: .absent) }
       })
   }
 
@@ -229,7 +263,7 @@ extension ReplicaTransaction {
 
   private func isOverwritten(_ entry: ConflictEntry) throws -> Bool {
     guard let field = entry.field, entry.rule == .laterEdit else { return false }
-    return (queue.byRecord[entry.record] ?? []).contains { change in
+    return queue.changes(of: entry.record).contains { change in
       guard change.save.stamp > entry.lost.stamp, case .update(let detail) = change.detail else { return false }
       return detail.fields.contains { !$0.isConsequence && change.column($0.column)?.property == field }
     }

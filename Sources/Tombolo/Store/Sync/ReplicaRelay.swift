@@ -57,7 +57,7 @@ extension ReplicaTransaction {
     work.confirmed = work.old.map(rows.image)
     if queue.saves.isEmpty { return }
     guard try rows.resolve(work.id) == work.id else { return }
-    let chain = try rows.namesakes(of: work.id).flatMap { queue.byRecord[$0] ?? [] }.inOrder(\.number)
+    let chain = try rows.namesakes(of: work.id).flatMap { queue.changes(of: $0) }.inOrder(\.number)
     if chain.isEmpty { return }
     work.confirmed = try RecordOverlay(id: work.id, rows: rows).unwind(
       work.confirmed, chain, covered: aside.isEmpty ? nil : aside.confirmed(work.id))
@@ -113,9 +113,11 @@ extension ReplicaTransaction {
       $0.bind(tombstone.entity, at: 2)
       $0.bind(bytes, at: 3)
     }
+    mayHaveTombstones = true
   }
 
-  private func forgetTombstone(_ id: RecordID) throws {
+  func forgetTombstone(_ id: RecordID) throws {
+    guard mayHaveTombstones else { return }
     try connection.run("DELETE FROM _tombolo_tombstone WHERE record = ?1") { $0.bind(id, at: 1) }
   }
 
@@ -131,7 +133,7 @@ extension ReplicaTransaction {
       var image = work.confirmed
       let chain =
         queue.saves.isEmpty
-        ? [] : try rows.namesakes(of: work.id).flatMap { queue.byRecord[$0] ?? [] }.inOrder(\.order)
+        ? [] : try rows.namesakes(of: work.id).flatMap { queue.changes(of: $0) }.inOrder(\.order)
       if !chain.isEmpty {
         let laid = try RecordOverlay(id: work.id, rows: rows).lay(chain, over: work.confirmed)
         image = laid.shown
@@ -173,7 +175,7 @@ extension ReplicaTransaction {
   /// References to records that came or went show, or hide.
   func settleReferences() throws {
     var holders: [RecordID: EntityPlan] = [:]
-    for id in appeared {
+    for id in rows.hasHidden ? appeared : [] {
       for name in try rows.namesakes(of: id) {
         try connection.eachRow(
           "SELECT record, entity FROM _tombolo_hidden WHERE target = ?1", { $0.bind(name, at: 1) }

@@ -7,8 +7,11 @@ final class ReplicaRows {
   let schema: StoreSchema
   let merge: MergeSchema
   let replicas: ReplicaNumbers
-  private var hasHidden: Bool
-  private var hasAliases: Bool
+  /// Whether any reference is hidden, and whether any record was merged away.
+  private(set) var hasHidden: Bool
+  private(set) var hasAliases: Bool
+  private var tables: [RecordTable?]
+  private var lastStamps: (bytes: [UInt8], stamps: RowStamps)?
   private var uncomposed: Set<[String]>
   private var visible: [RecordID: Bool] = [:]
 
@@ -17,6 +20,7 @@ final class ReplicaRows {
     self.schema = schema
     self.replicas = replicas
     merge = schema.merge
+    tables = [RecordTable?](repeating: nil, count: schema.entities.count)
     hasHidden = try connection.firstRow("SELECT 1 FROM _tombolo_hidden LIMIT 1") { _ in true } ?? false
     hasAliases = try connection.firstRow("SELECT 1 FROM _tombolo_alias LIMIT 1") { _ in true } ?? false
     uncomposed = try schema.uncomposedColumns(connection)
@@ -27,6 +31,32 @@ final class ReplicaRows {
       throw TomboloError(.unknownEntity, "The store's schema has no entity \(plan.name).")
     }
     return entity
+  }
+
+  /// The statements of an entity.
+  func table(_ entity: EntityPlan) throws -> RecordTable {
+    if let table = tables[entity.index] { return table }
+    let table = try RecordTable(entity, connection)
+    tables[entity.index] = table
+    return table
+  }
+
+  /// The stamps in a column, which are mostly those of the row before.
+  func stamps(_ row: Statement, _ column: Int32) throws -> RowStamps? {
+    if row.isNull(column) { return nil }
+    if let lastStamps, row.withBytes(column, { $0.elementsEqual(lastStamps.bytes) }) { return lastStamps.stamps }
+    let bytes = row.bytes(column)
+    let stamps = try RowStamps(bytes, replicas)
+    lastStamps = (bytes, stamps)
+    return stamps
+  }
+
+  /// Stamps as the column holds them.
+  func bytes(of stamps: RowStamps) throws -> [UInt8] {
+    if let lastStamps, lastStamps.stamps == stamps { return lastStamps.bytes }
+    let bytes = try stamps.encoded(replicas)
+    lastStamps = (bytes, stamps)
+    return bytes
   }
 
   /// A row as it lies in the table.
@@ -52,15 +82,13 @@ final class ReplicaRows {
 
   func row(_ entity: EntityPlan, _ id: RecordID) throws -> Row? {
     guard let concrete = entity.hasEntityColumn ? try concrete(entity, id) : entity else { return nil }
-    let names = concrete.columns.map { ", \($0.column.quotedIdentifier)" }.joined()
-    let sql = "SELECT _tombolo_stamps\(names) FROM \(concrete.table.quotedIdentifier) WHERE _tombolo_id = ?1"
-    return try connection.firstRow(sql, { $0.bind(id, at: 1) }) { row in
-      let stamps =
-        row.isNull(0)
-        ? RowStamps(created: .zero, columnCount: concrete.tableColumnCount) : try RowStamps(row.bytes(0), replicas)
-      let values = concrete.columns.map { row.value(Int32($0.position + 1)) }
-      return Row(entity: concrete, values: values, stamps: stamps, hidden: try hidden(id))
-    }
+    let row = try table(concrete).select
+    row.bind(id, at: 1)
+    defer { row.reset() }
+    guard try row.step() else { return nil }
+    let stamps = try self.stamps(row, 0) ?? RowStamps(created: .zero, columnCount: concrete.tableColumnCount)
+    let values = concrete.columns.indices.map { row.value(Int32($0 + 1)) }
+    return Row(entity: concrete, values: values, stamps: stamps, hidden: try hidden(id))
   }
 
   private func hidden(_ id: RecordID) throws -> [String: FieldMerge.Version] {
@@ -127,23 +155,25 @@ final class ReplicaRows {
     if old == row { return }
     let entity = row.entity
     if let old, old.entity !== entity { try remove(old.entity, id) }
-    let names = entity.columns.map(\.column.quotedIdentifier) + ["_tombolo_stamps"]
-    let sql: String
-    if let old, old.entity === entity {
-      let list = names.enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
-      sql = "UPDATE \(entity.table.quotedIdentifier) SET \(list) WHERE _tombolo_id = ?1"
-    } else {
-      let kind = entity.hasEntityColumn ? (", _tombolo_entity", ", \(entity.name.quotedLiteral)") : ("", "")
-      let marks = (0..<names.count).map { "?\($0 + 2)" }.joined(separator: ", ")
-      sql =
-        "INSERT INTO \(entity.table.quotedIdentifier)(_tombolo_id, \(names.joined(separator: ", "))\(kind.0)) "
-        + "VALUES (?1, \(marks)\(kind.1))"
-    }
     let stamps = try row.stamps.encoded(replicas)
-    try connection.run(sql) {
-      $0.bind(id, at: 1)
-      for (index, value) in row.values.enumerated() { $0.bind(value, at: Int32(index + 2)) }
-      $0.bind(stamps, at: Int32(row.values.count + 2))
+    if let old, old.entity === entity {
+      var changed = ColumnSet()
+      for (position, value) in row.values.enumerated() where old.values[position] != value { changed.insert(position) }
+      let update = try table(entity).update(changed)
+      update.bind(id, at: 1)
+      update.bind(stamps, at: 2)
+      var parameter: Int32 = 3
+      changed.forEach {
+        update.bind(row.values[$0], at: parameter)
+        parameter += 1
+      }
+      try update.run()
+    } else {
+      let insert = try table(entity).insert
+      insert.bind(id, at: 1)
+      for (index, value) in row.values.enumerated() { insert.bind(value, at: Int32(index + 2)) }
+      insert.bind(stamps, at: Int32(row.values.count + 2))
+      try insert.run()
     }
     try noteText(row)
     if hasHidden || !row.hidden.isEmpty { try writeHidden(row, id, old: old?.hidden ?? [:]) }
@@ -173,22 +203,24 @@ final class ReplicaRows {
     }
   }
 
-  /// A column remembers whether it ever held text that is not in composed form.
   private func noteText(_ row: Row) throws {
-    for (column, value) in zip(row.entity.columns, row.values) {
-      guard case .text(let text) = value, !text.isComposed else { continue }
-      guard uncomposed.insert([row.entity.table, column.column]).inserted else { continue }
-      try connection.run("UPDATE _tombolo_column SET is_composed = 0 WHERE entity = ?1 AND property = ?2") {
-        $0.bind(column.declaringEntity, at: 1)
-        $0.bind(column.property, at: 2)
-      }
+    for (column, value) in zip(row.entity.columns, row.values) { try noteText(value, in: column, of: row.entity) }
+  }
+
+  /// A column remembers whether it ever held text that is not in composed form.
+  func noteText(_ value: Value, in column: ColumnPlan, of entity: EntityPlan) throws {
+    guard case .text(let text) = value, !text.isComposed else { return }
+    guard uncomposed.insert([entity.table, column.column]).inserted else { return }
+    try connection.run("UPDATE _tombolo_column SET is_composed = 0 WHERE entity = ?1 AND property = ?2") {
+      $0.bind(column.declaringEntity, at: 1)
+      $0.bind(column.property, at: 2)
     }
   }
 
   /// - Returns: whether pairs went with it.
   @discardableResult
   func remove(_ entity: EntityPlan, _ id: RecordID) throws -> Bool {
-    try connection.run("DELETE FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1") { $0.bind(id, at: 1) }
+    try connection.run(entity.deleteRow) { $0.bind(id, at: 1) }
     if hasHidden { try connection.run("DELETE FROM _tombolo_hidden WHERE record = ?1") { $0.bind(id, at: 1) } }
     var hadLinks = false
     for plan in schema.neighbours(of: entity).links {

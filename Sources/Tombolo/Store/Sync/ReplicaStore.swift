@@ -98,11 +98,13 @@ extension Store {
   }
 
   /// Stages a page; the last one applies all that are staged, in one transaction, with the cursor.
-  package func take(_ page: Page) throws -> PullOutcome {
+  ///
+  /// - Parameter body: the page as it came, in CBOR, if it did: then it need not be encoded again to be staged.
+  package func take(_ page: Page, body: [UInt8]? = nil) throws -> PullOutcome {
     if page.hasMore {
       return try write { connection in
         try Self.checkOrder(of: page, RemoteBook(connection))
-        return try PageStage(connection).take(page) ? .staged : .epochChanged(page.cursor.epoch)
+        return try PageStage(connection).take(page, body: body) ? .staged : .epochChanged(page.cursor.epoch)
       }
     }
     let (outcome, summary) = try write { connection in

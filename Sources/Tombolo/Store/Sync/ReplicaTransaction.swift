@@ -31,6 +31,8 @@ final class ReplicaTransaction {
   var watch: RepairWatch?
   var appeared: Set<RecordID> = []
   var disappeared: [RecordID: EntityPlan] = [:]
+  /// Whether a record may have a tombstone here that has to go when it lives again.
+  var mayHaveTombstones: Bool
   private(set) var inserted: [RecordID: String] = [:]
   private(set) var updated: [RecordID: String] = [:]
   private(set) var deleted: [RecordID: String] = [:]
@@ -49,6 +51,7 @@ final class ReplicaTransaction {
     confirmedSum = try book.checksum
     linkSum = try book.linkChecksum
     wall = store.options.clock.milliseconds()
+    mayHaveTombstones = try connection.firstRow("SELECT 1 FROM _tombolo_tombstone LIMIT 1") { _ in true } ?? false
     linkHomes = try homesOfLinks()
     // Pairs that were linked or parted here count from when they are confirmed.
     if !linkHomes.isEmpty { linkSum = nil }
