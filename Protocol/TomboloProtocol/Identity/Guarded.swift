@@ -12,7 +12,9 @@ package final class Guarded<Value>: @unchecked Sendable {
   package init(_ value: Value) { self.value = value }
 
   /// Runs `body` with the value while no other thread has it. Not reentrant.
-  package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+  package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
+    -> Result
+  {
     lock.lock()
     defer { lock.unlock() }
     return try body(&value)
