@@ -10,7 +10,7 @@ import Testing
 struct PlantedFaultTests {
   /// Those that the first seeds catch: a debug build takes seconds for each seed.
   private static let quick: [PlantedFault] = [
-    .serverAnswersBeforeCommit, .cursorBeforeData, .pagesShownOneByOne, .sendsBeforeMark, .cascadeUnrecorded,
+    .serverAnswersBeforeCommit, .cursorBeforeData, .pagesShownOneByOne, .sendsBeforeMark,
     .clockNotPersisted, .unknownFieldNulled,
   ]
   private static let seedsMax: UInt64 = 12

@@ -7,6 +7,8 @@ struct ConflictLogChecker {
   let ledger: WireLedger
   /// The machine behind each replica id.
   let machines: [ReplicaID: String]
+  /// Every save as its person made it, also those that were refused, or of which nothing was left to send.
+  let made: [ChangeSet]
 
   private struct Author: Hashable {
     var record: RecordID
@@ -23,9 +25,8 @@ struct ConflictLogChecker {
     }
     var stamps: Set<Stamp> = []
     var newest: [Author: Stamp] = [:]
-    for accepted in ledger.accepted.values {
-      let set = accepted.changeSet
-      stamps.insert(set.stamp)
+    for accepted in ledger.accepted.values { stamps.insert(accepted.changeSet.stamp) }
+    for set in ledger.accepted.values.map(\.changeSet) + made {
       for case .update(let update) in set.changes {
         for write in update.writes {
           let author = author(update.id, write.name, set.stamp.replica)

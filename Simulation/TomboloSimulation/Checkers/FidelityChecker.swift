@@ -4,7 +4,7 @@ import TomboloProtocol
 /// saves cancelled out, no value changed, and no base that names another's write which the person had not seen.
 struct FidelityChecker {
   /// Each save as its replica had it right after it was made.
-  private var originals: [SaveID: ChangeSet] = [:]
+  private(set) var originals: [SaveID: ChangeSet] = [:]
   /// The saves that touched a record, before they were sent.
   private var touching: [RecordID: Set<SaveID>] = [:]
 

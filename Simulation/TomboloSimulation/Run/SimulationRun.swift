@@ -70,6 +70,7 @@ final class SimulationRun {
   func makeReplica(_ index: Int, _ name: String, family: String? = nil) throws -> SimulatedReplica {
     let skew = plan.setting.skews.indices.contains(index) ? plan.setting.skews[index] : 0
     let clock = SkewedClock(time, skewMilliseconds: Int64(skew), stepMilliseconds: plan.setting.clockStep)
+    if skew != 0 { statistics.count(.clockSkew) }
     let isOlder = plan.setting.olderReplicas.contains(index)
     return SimulatedReplica(
       index: index, name: name, family: family, disk: try Self.disk(time, clock: clock, &generator), clock: clock,
