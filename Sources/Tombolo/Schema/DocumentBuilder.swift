@@ -29,7 +29,8 @@ final class DocumentBuilder {
     return SchemaEntity(
       name: description.name, superentity: description.superclass.map { ClassDescription.of($0).name },
       attributes: attributes.sorted { $0.name < $1.name }, relationships: relationships.sorted { $0.name < $1.name },
-      unique: Self.distinct(description.unique), indexes: description.indexes, concurrentDelete: description.concurrentDelete)
+      unique: Self.distinct(description.unique), indexes: description.indexes,
+      concurrentDelete: description.concurrentDelete)
   }
 
   /// A key may be named by `@Attribute(.unique)` and by `#Unique` as well: what says more than the default stands.
