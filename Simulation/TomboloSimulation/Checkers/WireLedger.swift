@@ -21,6 +21,15 @@ struct WireLedger {
   private(set) var knowsPositions = true
   /// Entries that were delivered, whether or not the replica kept them.
   private(set) var delivered: [ConflictEntry] = []
+  /// What was delivered to a machine before it was put back to an older copy of itself: told once, and in no log any more.
+  private(set) var toldBefore: [ConflictEntry] = []
+
+  /// A machine is put back to an older copy of itself, its log too.
+  mutating func forgetDeliveries(to isOfMachine: (ReplicaID) -> Bool) {
+    toldBefore += delivered.filter { isOfMachine($0.replica) }
+    delivered.removeAll { isOfMachine($0.replica) }
+  }
+
   /// Records that were merged into others.
   private(set) var survivors: [RecordID: RecordID] = [:]
 

@@ -118,7 +118,7 @@ extension SimulationRun {
     try ExactlyOnceChecker(roles: roles, ledger: ledger).check(content)
     try OrderChecker(roles: roles, ledger: ledger).check(content)
     try LinkChecker(ledger: ledger).check(content)
-    let entries = try replicas.flatMap { try $0.store?.conflicts() ?? [] }
+    let entries = try replicas.flatMap { try $0.store?.conflicts() ?? [] } + ledger.toldBefore
     try ConflictLogChecker(ledger: ledger, machines: machines, made: Array(fidelity.originals.values)).check(replicas)
     let living = Set(try replicas.flatMap { try $0.replicaIDs() })
     try LostWriteChecker(roles: roles, ledger: ledger, entries: entries, machines: machines, living: living)

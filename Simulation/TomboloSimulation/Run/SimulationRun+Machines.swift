@@ -179,6 +179,9 @@ extension SimulationRun {
     makeRoom(index)
     // What it did since then is forgotten, but for what the server knows.
     replica.memory = ReplicaMemory()
+    // Its log too: the server may have forgotten what it had delivered.
+    let machines = machines
+    ledger.forgetDeliveries { machines[$0] == replica.family }
     replica.memory.wasBusy = true
     var noise = choices.noise(.boot, of: index)
     schedule(.boot(machine: index), in: noise.within(10...500))
