@@ -12,11 +12,17 @@ struct ApplyBenchmark {
   private let store: Store
   private let replica = ReplicaID(77)
 
+  /// Only versioned stores have a remote.
+  private enum Release: VersionedSchema {
+    static let versionIdentifier = Schema.Version(1, 0, 0)
+    static var models: [any PersistentModel.Type] { [Book.self] }
+  }
+
   init(_ rows: [BenchmarkRow], in folder: URL) throws {
     self.rows = rows
     var options = Store.Options(clock: SystemClock(), randomness: SystemRandomness())
     options.recordsHistory = true
-    let schema = Schema([Book.self], version: Schema.Version(1, 0, 0))
+    let schema = Schema(versionedSchema: Release.self)
     store = try Store(
       .file(path: folder.appending(path: "applied.store").path), document: schema.document, options: options)
     try store.setRemote("http://127.0.0.1:1/v1/stores/bench", tokenFile: nil)
