@@ -62,7 +62,7 @@ enum HelpText {
       --store NAME     the one store that the token is good for
       --role ROLE      owner: everything, and tokens; writer: pull and push; reader: pull
       --name TEXT      whose it is, for lists
-      --out FILE       writes the token to FILE, readable by its owner only, instead of printing it
+      --out FILE       writes the token to FILE, new and readable by its owner only, instead of printing it
     """
 
   static let tokenList = """

@@ -1,7 +1,7 @@
 import Foundation
 import TomboloProtocol
 
-/// A file that only its owner may read, made anew or emptied.
+/// A file that only its owner may read: a new one, or one with nothing in it.
 struct PrivateFile {
   private let descriptor: Int32
   private let path: String
@@ -9,9 +9,17 @@ struct PrivateFile {
   /// - Throws: `file_unwritable`.
   init(path: String) throws {
     self.path = path
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    var found = stat()
+    guard descriptor >= 0, fstat(descriptor, &found) == 0 else { throw Self.failure(path) }
+    guard found.st_size == 0 else {
+      close(descriptor)
+      throw TomboloError(
+        .fileUnwritable, "The file '\(path)' is not empty: a token in it could not be got back.",
+        remedy: "Name a new file, or remove this one first.")
+    }
     // A file that was there keeps its mode at opening.
-    guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else { throw Self.failure(path) }
+    guard fchmod(descriptor, 0o600) == 0 else { throw Self.failure(path) }
   }
 
   func write(_ text: String) throws {

@@ -85,4 +85,17 @@ struct AmbiguousRequestTests {
     }
     #expect(!FileManager.default.fileExists(atPath: sandbox.path("nowhere")))
   }
+
+  @Test("A token never takes the place of what a file holds")
+  func tokenFile() throws {
+    let sandbox = try Sandbox()
+    let file = try Daemon.token(in: sandbox, store: "library")
+    let token = try String(contentsOfFile: file, encoding: .utf8)
+    let result = try sandbox.run(
+      "tombolod",
+      ["token", "create", "--data", sandbox.path("server"), "--store", "library", "--role", "reader", "--out", file])
+    #expect(result.status == 1)
+    #expect(result.errors.contains("file_unwritable"), "\(result.errors)")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == token)
+  }
 }

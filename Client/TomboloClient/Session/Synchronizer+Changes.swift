@@ -26,7 +26,9 @@ extension Synchronizer {
   /// - Throws: a ``TomboloError``: `unknown_record` if there is nothing to write the value into, and what a save throws.
   public func restore(_ conflict: Conflict) throws {
     guard let id = RecordID(conflict.id) else {
-      throw TomboloError(.unknownRecord, "There is no conflict \(conflict.id).")
+      throw TomboloError(
+        .unknownRecord, "There is no conflict \(conflict.id).",
+        remedy: "Take one from the list of conflicts as it is now: it may have been restored.")
     }
     try store.restoreConflict(id)
     noteChanges()
@@ -62,11 +64,17 @@ extension Synchronizer {
   public func mend(_ change: ParkedChange, record: String, setting values: [String: String?]) throws {
     guard let id = RecordID(record), let edit = change.edits.first(where: { RecordID($0.record) == id }),
       let plan = store.schema.entity(edit.entity)
-    else { throw TomboloError(.unknownRecord, "The save does not touch a record \(record).") }
+    else {
+      throw TomboloError(
+        .unknownRecord, "The save does not touch a record \(record).",
+        remedy: "Name a record of the refused save; its changes list them.")
+    }
     var parsed: [String: Value] = [:]
     for (name, text) in values {
       guard let column = plan.column(name) else {
-        throw TomboloError(.unknownAttribute, "\(plan.name) has no attribute or reference \(name).")
+        throw TomboloError(
+          .unknownAttribute, "\(plan.name) has no attribute or reference \(name).",
+          remedy: "Name a property as the schema spells it.")
       }
       switch (column.kind, text) {
       case (_, nil): parsed[name] = .null
@@ -74,7 +82,9 @@ extension Synchronizer {
         parsed[name] = try ValueRules.value(parsing: text, as: attribute.type, named: "\(plan.name).\(name)")
       case (.reference, let text?):
         guard let target = RecordID(text) else {
-          throw TomboloError(.unknownRecord, "The value for \(plan.name).\(name) is no identifier.")
+          throw TomboloError(
+            .unknownRecord, "The value for \(plan.name).\(name) is no identifier.",
+            remedy: "Give the identifier of a record, or nil.")
         }
         parsed[name] = Value(reference: target)
       }

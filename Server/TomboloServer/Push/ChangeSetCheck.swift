@@ -56,7 +56,9 @@ struct ChangeSetCheck {
     guard let field = entity.field(name) else { return nil }
     guard let type = field.type else {
       guard field.isOptional || !value.isNull else {
-        throw TomboloError(.requiredReference, "\(entity.name).\(name) is required and names no record.")
+        throw TomboloError(
+          .requiredReference, "\(entity.name).\(name) is required and names no record.",
+          remedy: "Give the record a \(name), and send the save again.")
       }
       return nil
     }

@@ -38,7 +38,7 @@ public enum InjectedFault: String, Sendable, Hashable, CaseIterable {
   case collection
   /// A replica runs on an older schema version and is upgraded in the middle of the run.
   case schemaUpgrade = "schema-upgrade"
-  /// The server is put back to an older copy of itself. Not injected yet: the re-upload after it is not built.
+  /// The server is put back to an older copy of itself. No run injects it so far; the scenarios test the re-upload after it.
   case serverRestore = "server-restore"
 
   /// What a run may inject.

@@ -41,7 +41,9 @@ final class SemanticsStage {
   ) throws -> RecordID {
     let plan = try plan(entity)
     guard depth < Self.depthMax else {
-      throw TomboloError(.limitExceeded, "What \(entity) requires leads in a circle, so none can be made.")
+      throw TomboloError(
+        .limitExceeded, "What \(entity) requires leads in a circle, so none can be made.",
+        remedy: "Make one of the required references on that circle optional.")
     }
     var values = given
     let unique = Set(plan.uniqueKeys.flatMap(\.columns))

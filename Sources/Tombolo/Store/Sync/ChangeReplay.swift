@@ -81,7 +81,9 @@ struct ChangeReplay {
 
   private func entity(_ name: String) throws -> EntityPlan {
     guard let entity = schema.entity(name) else {
-      throw TomboloError(.unknownEntity, "The store's schema has no entity \(name).")
+      throw TomboloError(
+        .unknownEntity, "The store's schema has no entity \(name).",
+        remedy: "Open the store with the schema version that has it.")
     }
     return entity
   }

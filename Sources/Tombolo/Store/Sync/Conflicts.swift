@@ -58,7 +58,9 @@ private struct ConflictRestoring {
   /// - Returns: the entries that this settles.
   func restore(_ entry: ConflictEntry, among entries: [ConflictEntry]) throws -> [RecordID] {
     guard let entity = schema.entity(entry.entity) else {
-      throw TomboloError(.unknownEntity, "The store's schema has no entity \(entry.entity).")
+      throw TomboloError(
+        .unknownEntity, "The store's schema has no entity \(entry.entity).",
+        remedy: "Open the store with the schema version that has it.")
     }
     let id = try replay.resolve(entry.record)
     guard let concrete = try writer.concreteEntity(of: entity, id) else {

@@ -49,7 +49,9 @@ package struct ParkedMend: Sendable {
 
   private func checked(_ entity: String, _ schema: StoreSchema) throws -> [(String, Value)] {
     for name in values.keys.sorted() where schema.entity(entity)?.column(name) == nil {
-      throw TomboloError(.unknownAttribute, "\(entity) has no attribute or reference \(name).")
+      throw TomboloError(
+        .unknownAttribute, "\(entity) has no attribute or reference \(name).",
+        remedy: "Name a property as the schema spells it.")
     }
     return values.sorted { $0.key < $1.key }
   }
