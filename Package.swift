@@ -104,7 +104,7 @@ let package = Package(
     .library(name: "SwiftData", targets: ["SwiftData"]),
     .library(name: "TomboloClient", targets: ["TomboloClient"]),
     .library(name: "TomboloSimulation", targets: ["TomboloSimulation"]),
-    .executable(name: "tombolo", targets: ["TomboloCommand"]),
+    .executable(name: "tombolo", targets: ["TomboloProgram"]),
     .executable(name: "tombolod", targets: ["tombolod"]),
   ],
   dependencies: toolchainHost == nil
@@ -130,9 +130,12 @@ let package = Package(
       "TomboloSimulation", in: "Simulation",
       uses: ["TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     program("tombolod", at: "Server/tombolod", uses: ["TomboloServer", "TomboloProtocol", "CTomboloMicroHTTPD"]),
-    program(
-      "TomboloCommand", at: "Client/tombolo",
-      uses: ["TomboloClient", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
+    .target(
+      name: "TomboloCommand",
+      dependencies: ["TomboloClient", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"],
+      path: "Client/tombolo", swiftSettings: swiftSettings),
+    // Apart from what it runs: SwiftPM does not always build an executable's module before the tests that import it.
+    program("TomboloProgram", at: "Client/TomboloProgram", uses: ["TomboloCommand", "TomboloClient", "Tombolo"]),
     program(
       "TomboloBenchmarks", at: "Benchmarks/TomboloBenchmarks",
       uses: [
@@ -159,7 +162,7 @@ let package = Package(
     tests(
       "ScenarioTests",
       uses: ["TomboloSimulation", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
-    tests("EndToEndTests", uses: ["TomboloCommand", "tombolod"]),
+    tests("EndToEndTests", uses: ["TomboloProgram", "tombolod"]),
     tests("TidyTests", uses: []),
   ],
   swiftLanguageModes: [.v6]

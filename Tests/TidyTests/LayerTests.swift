@@ -16,6 +16,7 @@ struct LayerTests {
     "tombolod": ["TomboloServer", "TomboloProtocol", "CTomboloMicroHTTPD"],
     "TomboloSimulation": ["TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"],
     "TomboloCommand": ["TomboloClient", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"],
+    "TomboloProgram": ["TomboloCommand", "TomboloClient", "Tombolo"],
     "TomboloBenchmarks": [
       "Tombolo", "TomboloClient", "TomboloCompression", "TomboloServer", "TomboloProtocol", "TomboloSQLite",
       "CTomboloSQLite", "SwiftData",

@@ -24,6 +24,7 @@ struct SourceTree {
     ("Sources/TomboloCompression/", "TomboloCompression"), ("Sources/TomboloMacros/", "TomboloMacros"),
     ("Sources/Tombolo/", "Tombolo"), ("Sources/SwiftData/", "SwiftData"),
     ("Client/TomboloClient/", "TomboloClient"), ("Client/tombolo/", "TomboloCommand"),
+    ("Client/TomboloProgram/", "TomboloProgram"),
     ("Server/TomboloServer/", "TomboloServer"), ("Server/tombolod/", "tombolod"),
     ("Simulation/TomboloSimulation/", "TomboloSimulation"), ("Benchmarks/TomboloBenchmarks/", "TomboloBenchmarks"),
   ]

@@ -1,6 +1,7 @@
 import Foundation
 import Tombolo
 import TomboloClient
+import TomboloCommand
 
 // A reader that has gone away (`tombolo list … | head`) ends the program quietly, as with any other tool.
 signal(SIGPIPE, SIG_DFL)
