@@ -13,11 +13,14 @@ THREADS = --scratch-path .build-tsan --sanitize=thread
 SEEDS = 300
 SITUATIONS = 1
 
-.PHONY: help demo test check build dependencies format lint simulate sanitize bench soak clean
+EXAMPLES = --package-path Examples --scratch-path .build/examples
+
+.PHONY: help demo test check examples build-examples build dependencies format lint simulate sanitize bench soak clean
 
 help:
 	@echo 'make demo      install what is missing, build, and run the main job on real data'
 	@echo 'make test      the same, then every test'
+	@echo 'make examples  the four programs of Examples/, built and run, with a server'
 	@echo 'make bench     the figures of Benchmarks/README.md, each beside its peer'
 	@echo 'make soak      the simulation until it is stopped, with figures every thousand seeds'
 	@echo 'make format    format the sources;  make lint  only look'
@@ -31,7 +34,7 @@ demo: dependencies
 
 test: test-dependencies demo check
 
-check: lint consumer
+check: lint consumer build-examples
 	swift build $(FLAGS) --build-tests
 	swift test $(FLAGS)
 	$(MAKE) simulate sanitize
@@ -51,11 +54,19 @@ build: dependencies
 consumer:
 	swift run --package-path Tests/Consumer --scratch-path .build/consumer
 
+# A package of its own as well: what the models of an app look like, and the programs of the README. Their session is a test.
+build-examples:
+	swift build $(EXAMPLES)
+
+examples: dependencies build-examples
+	swift build $(FLAGS) --product tombolod
+	Examples/session "$$(swift build $(FLAGS) --show-bin-path)" "$$(swift build $(EXAMPLES) --show-bin-path)"
+
 lint:
-	swift format lint --strict --parallel --recursive Package.swift Protocol Sources Client Server Simulation Tests Benchmarks
+	swift format lint --strict --parallel --recursive Package.swift Protocol Sources Client Server Simulation Tests Benchmarks Examples
 
 format:
-	swift format --in-place --parallel --recursive Package.swift Protocol Sources Client Server Simulation Tests Benchmarks
+	swift format --in-place --parallel --recursive Package.swift Protocol Sources Client Server Simulation Tests Benchmarks Examples
 
 # Many seeds of the sound code, and every planted defect until it is noticed.
 simulate:

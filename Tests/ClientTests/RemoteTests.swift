@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TomboloClient
 import TomboloProtocol
@@ -45,5 +46,16 @@ struct RemoteTests {
     let error = #expect(throws: TomboloError.self) { try Remote(url: "http://h/v1/stores/a", token: text) }
     #expect(error?.code == .tokenInvalid)
     #expect(text.count < 3 || error?.description.contains(text) == false)
+  }
+
+  @Test("A token is read from its file, and a file that is not there is named")
+  func tokenFile() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UInt64.random(in: .min ... .max))")
+    let missing = #expect(throws: TomboloError.self) { try Remote(url: "http://h/v1/stores/a", tokenFile: file) }
+    #expect(missing?.code == .fileUnreadable && missing?.message.contains(file.path) == true)
+    try Data("abc\n".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let remote = try Remote(url: "http://h/v1/stores/a", tokenFile: file)
+    #expect(remote.token == "abc" && remote.tokenFile == file)
   }
 }

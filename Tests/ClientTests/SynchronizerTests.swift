@@ -55,6 +55,28 @@ struct SynchronizerTests {
     )
   }
 
+  @Test("A store remembers the server and where its token is, and takes the server's new address with work unsent")
+  func known() throws {
+    let hub = try ServiceHub()
+    let store = try store(hub, "a.store")
+    try add("Dunes", to: store)
+    #expect(try Remote.known(to: store) == nil)
+    let file = URL(fileURLWithPath: hub.folder + "/token")
+    try Data(hub.token.utf8).write(to: file)
+    func connect(_ url: String) throws {
+      _ = try Synchronizer(
+        store: store, remote: Remote(url: url, tokenFile: file), transport: ServiceHub.Line(hub),
+        sleeper: SemaphoreSleeper())
+    }
+    try connect(ServiceHub.url)
+    #expect(try Remote.known(to: store) == Remote(url: ServiceHub.url, tokenFile: file))
+    let moved = ServiceHub.url.replacing("http://", with: "http://moved.")
+    try connect(moved)
+    #expect(try Remote.known(to: store)?.url == moved)
+    let other = #expect(throws: TomboloError.self) { try connect(ServiceHub.url + "2") }
+    #expect(other?.code == .remoteExists)
+  }
+
   @Test("sync sends and receives once; what is there before the first remote is sent too")
   func once() async throws {
     let hub = try ServiceHub()

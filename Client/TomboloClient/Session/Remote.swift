@@ -1,11 +1,21 @@
+public import Foundation
+public import Tombolo
 import TomboloProtocol
 
 /// A server's store, and the token that opens it.
+///
+/// A program names both once; the store remembers the URL and where the token's file is:
+///
+/// ```swift
+/// let remote = try Remote.known(to: container) ?? Remote(url: address, tokenFile: file)
+/// ```
 public struct Remote: Hashable, Sendable {
   /// `http(s)://HOST[:PORT]/v1/stores/NAME`, without a slash at the end.
   public let url: String
   /// The bearer token; never written into the replica.
   public let token: String
+  /// The file that the token was read from; nil where it was given. A ``Synchronizer`` writes its path into the replica.
+  public let tokenFile: URL?
 
   /// Names a store on a server.
   ///
@@ -14,6 +24,27 @@ public struct Remote: Hashable, Sendable {
   public init(url: String, token: String) throws {
     self.url = try RemoteAddress(url).text
     self.token = try Self.validated(token)
+    tokenFile = nil
+  }
+
+  /// Names a store on a server, with a token in a file as `tombolod token create --out FILE` wrote it.
+  ///
+  /// - Throws: what ``init(url:token:)`` throws, and `file_unreadable`.
+  public init(url: String, tokenFile: URL) throws {
+    self.url = try RemoteAddress(url).text
+    self.tokenFile = tokenFile.absoluteURL
+    token = try TokenFile.read(tokenFile.path)
+  }
+
+  /// The remote that a container's store has synced with, its token read from the file that was named then; nil where
+  /// none was named, or only a token without a file.
+  ///
+  /// - Throws: `file_unreadable`, `token_invalid` for that file; a ``TomboloError`` when the store cannot be read.
+  public static func known(to container: ModelContainer) throws -> Remote? { try known(to: container.store) }
+
+  package static func known(to store: Store) throws -> Remote? {
+    guard let state = try store.replicaState(), let file = state.tokenFile else { return nil }
+    return try Remote(url: state.remoteURL, tokenFile: URL(fileURLWithPath: file))
   }
 
   /// A token as a file holds it: white space around it is none of it.

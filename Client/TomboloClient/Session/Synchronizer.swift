@@ -60,8 +60,12 @@ public final class Synchronizer: Observable, Sendable {
   ) throws {
     self.outcome = outcome
     guard store.isVersioned else { throw SyncFailure.unversioned(store.schema.document.name) }
-    if try store.replicaState()?.remoteURL != remote.url {
-      try store.setRemote(remote.url, tokenFile: nil, isMoved: isSwitch)
+    let known = try store.replicaState()
+    let tokenFile = remote.tokenFile?.path
+    if known?.remoteURL != remote.url || tokenFile != nil && known?.tokenFile != tokenFile {
+      // A server may move to another address while something is unsent; another store may not take its place.
+      let isMoved = try known.map { try RemoteAddress($0.remoteURL).store == RemoteAddress(remote.url).store } ?? false
+      try store.setRemote(remote.url, tokenFile: tokenFile, isMoved: isSwitch || isMoved)
     }
     self.store = store
     driver = SyncDriver(

@@ -3,28 +3,6 @@ import Tombolo
 import TomboloClient
 import TomboloProtocol
 
-/// Tokens in files.
-enum TokenFile {
-  private static let bytesMax = 64 << 10
-
-  /// - Throws: `file_unreadable`, `token_invalid`.
-  static func read(_ path: String) throws -> String {
-    guard let handle = FileHandle(forReadingAtPath: path) else {
-      throw TomboloError(
-        .fileUnreadable, "The token file \(path) cannot be read.",
-        remedy: "Give the file that 'tombolod token create --out FILE' wrote.")
-    }
-    defer { try? handle.close() }
-    guard let data = try? handle.read(upToCount: bytesMax) ?? Data() else { throw CommandFailure.unreadable(path) }
-    return try Remote.validated(String(decoding: data, as: UTF8.self))
-  }
-
-  /// A path that holds wherever the next command is called.
-  static func absolute(_ path: String) -> String {
-    path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-  }
-}
-
 /// `tombolo remote add STORE URL --token-file F`
 package struct RemoteAddCommand: Command {
   static let url = OperandDeclaration("URL", help: "http(s)://HOST:PORT/v1/stores/NAME")

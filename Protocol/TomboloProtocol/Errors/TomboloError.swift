@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A stable name for a kind of failure. Scripts, the wire and the documentation use the raw value.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable {
   /// The name in snake case, such as `store_unversioned`.
@@ -62,4 +64,11 @@ extension TomboloError: CustomStringConvertible {
   public var description: String {
     remedy.isEmpty ? "\(message) [\(code.rawValue)]" : "\(message) \(remedy) [\(code.rawValue)]"
   }
+}
+
+extension TomboloError: LocalizedError {
+  /// The message: what `localizedDescription` shows.
+  public var errorDescription: String? { message }
+  /// What to do about it; nil where nothing can be done.
+  public var recoverySuggestion: String? { remedy.isEmpty ? nil : remedy }
 }
