@@ -21,5 +21,6 @@ let package = Package(
     program("habits", .v5),
     .target(name: "EventModels", dependencies: models, swiftSettings: [.swiftLanguageMode(.v5)]),
     program("planner", .v5, uses: ["EventModels"]),
+    program("workouts", .v6),
   ]
 )

@@ -11,7 +11,7 @@ struct ExampleTests {
   @Test(
     "Two replicas and a server come to what the session says",
     .enabled(if: FileManager.default.fileExists(atPath: programs), "'make build-examples' was not run"),
-    arguments: ["bookshelf"])
+    arguments: ["bookshelf", "habits", "planner", "workouts"])
   func session(_ example: String) throws {
     let servers = try Sandbox.program("tombolod").deletingLastPathComponent().path
     let result = try Sandbox().run(
