@@ -15,7 +15,7 @@ SITUATIONS = 1
 
 EXAMPLES = --package-path Examples --scratch-path .build/examples
 
-.PHONY: help demo test check examples build-examples build dependencies format lint simulate sanitize bench soak clean
+.PHONY: help demo test check examples build-examples build dependencies format lint simulate sanitize bench soak soak-processes clean
 
 help:
 	@echo 'make demo      install what is missing, build, and run the main job on real data'
@@ -23,6 +23,7 @@ help:
 	@echo 'make examples  the four programs of Examples/, built and run, with a server'
 	@echo 'make bench     the figures of Benchmarks/README.md, each beside its peer'
 	@echo 'make soak      the simulation until it is stopped, with figures every thousand seeds'
+	@echo 'make soak-processes  ten minutes of real processes that are killed at random'
 	@echo 'make format    format the sources;  make lint  only look'
 	@echo 'make sanitize  the concurrent suites under the thread sanitizer'
 	@echo 'make clean     remove what was built'
@@ -77,6 +78,13 @@ simulate:
 soak:
 	swift build $(RELEASE) --product tombolo
 	"$$(swift build $(RELEASE) --show-bin-path)/tombolo" simulate --forever
+
+# Clients, a daemon and a bad network between them; each round is judged by the checkers of the simulation.
+SECONDS = 600
+soak-processes:
+	swift build $(RELEASE) --product tombolo
+	swift build $(RELEASE) --product tombolod
+	"$$(swift build $(RELEASE) --show-bin-path)/tombolo" chaos --seconds $(SECONDS) --seed "$${SEED:-1}"
 
 # The suites that share state between threads, and a daemon with a watcher. The run is judged by its exit status.
 sanitize:

@@ -128,7 +128,9 @@ let package = Package(
     target("TomboloServer", in: "Server", uses: ["TomboloProtocol", "TomboloSQLite", "TomboloCompression"]),
     target(
       "TomboloSimulation", in: "Simulation",
-      uses: ["TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
+      uses: [
+        "TomboloClient", "TomboloServer", "TomboloCompression", "Tombolo", "TomboloProtocol", "TomboloSQLite",
+      ]),
     program("tombolod", at: "Server/tombolod", uses: ["TomboloServer", "TomboloProtocol", "CTomboloMicroHTTPD"]),
     .target(
       name: "TomboloCommand",
@@ -155,14 +157,19 @@ let package = Package(
     tests("ClientTests", uses: ["TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests(
       "CommandTests",
-      uses: ["TomboloCommand", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
+      uses: [
+        "TomboloCommand", "TomboloSimulation", "TomboloClient", "TomboloServer", "TomboloCompression", "Tombolo",
+        "TomboloProtocol", "TomboloSQLite",
+      ]),
     tests(
       "SimulationTests",
       uses: ["TomboloSimulation", "SwiftData", "TomboloClient", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests(
       "ScenarioTests",
       uses: ["TomboloSimulation", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
-    tests("EndToEndTests", uses: ["TomboloProgram", "tombolod"]),
+    tests(
+      "EndToEndTests",
+      uses: ["TomboloProgram", "tombolod", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("TidyTests", uses: []),
   ],
   swiftLanguageModes: [.v6]

@@ -14,7 +14,7 @@ package enum CommandRunner {
     CloneCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self, ConflictsCommand.self,
     ConflictsShowCommand.self, ConflictsRestoreCommand.self, ParkedCommand.self, ExplainCommand.self,
     DoctorCommand.self,
-    VerifyCommand.self, SimulateCommand.self,
+    VerifyCommand.self, SimulateCommand.self, ChaosCommand.self,
   ]
 
   /// Status of a command that was called wrongly (sysexits.h, `EX_USAGE`).

@@ -1,3 +1,4 @@
+import TomboloSimulation
 import TomboloProtocol
 import Foundation
 import Testing

@@ -14,7 +14,9 @@ struct LayerTests {
     "TomboloClient": ["Tombolo", "TomboloProtocol", "TomboloSQLite", "TomboloCompression", "CTomboloCurl"],
     "TomboloServer": ["TomboloProtocol", "TomboloSQLite", "TomboloCompression"],
     "tombolod": ["TomboloServer", "TomboloProtocol", "CTomboloMicroHTTPD"],
-    "TomboloSimulation": ["TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"],
+    "TomboloSimulation": [
+      "TomboloClient", "TomboloServer", "TomboloCompression", "Tombolo", "TomboloProtocol", "TomboloSQLite",
+    ],
     "TomboloCommand": ["TomboloClient", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"],
     "TomboloProgram": ["TomboloCommand", "TomboloClient", "Tombolo"],
     "TomboloBenchmarks": [

@@ -8,22 +8,37 @@ package struct DoctorCommand: Command {
   static let tokenFile = CommandOption.text(
     "token-file", "FILE", help: "Another token than the one that was named with the remote.")
 
+  static let bundle = CommandOption.text(
+    "bundle", "FILE",
+    help: "Also write a trace that others may see and replay. Values are replaced by placeholders;\n"
+      + "it never holds a token, a host or a path.")
+  static let withValues = CommandOption.flag("with-values", help: "Keep the values of the records in the trace.")
+
   package static let declaration = CommandDeclaration(
     "doctor", summary: "Look for everything that can be wrong with a replica and its connection",
     discussion:
       "Each line is what was looked at, and what was found; what to do stands below it. Nothing is written, and of the\n"
-      + "server only questions are asked. Exit status 1 when there is a problem; warnings alone leave it 0.",
+      + "server only questions are asked. Exit status 1 when there is a problem; warnings alone leave it 0.\n"
+      + "'tombolo simulate --replay FILE' replays what --bundle writes.",
     operands: [Shared.store],
-    options: [offline.declaration, quick.declaration, tokenFile.declaration, Shared.json.declaration])
+    options: [
+      offline.declaration, quick.declaration, tokenFile.declaration, bundle.declaration, withValues.declaration,
+      Shared.json.declaration,
+    ])
 
   let store: String
   let isOffline: Bool
   let isQuick: Bool
   let tokenFile: String?
+  let bundle: String?
+  let hasValues: Bool
   let isJSON: Bool
 
   package init(_ arguments: ParsedArguments) throws {
     store = arguments["STORE"]
+    bundle = try arguments.value(Self.bundle)
+    hasValues = try arguments.value(Self.withValues)
+    if hasValues, bundle == nil { throw UsageError("--with-values is about a --bundle", command: "doctor") }
     isOffline = try arguments.value(Self.offline)
     isQuick = try arguments.value(Self.quick)
     tokenFile = try arguments.value(Self.tokenFile)
@@ -37,6 +52,9 @@ package struct DoctorCommand: Command {
       context.output.json(Self.json(findings))
     } else {
       Self.show(findings, in: context.output)
+    }
+    if let bundle {
+      try BundleWriting(store: store, file: bundle, hasValues: hasValues).run(findings, in: context)
     }
     if findings.contains(where: { $0.severity == .problem }) { throw CommandStatus.negative }
   }

@@ -31,6 +31,9 @@ package struct SimulateCommand: Command {
   static let jobs = CommandOption.number(
     "jobs", "N", in: 1...256, help: "Runs at a time; as many as there are processors if nothing is said.")
 
+  static let replay = CommandOption.text(
+    "replay", "FILE", help: "Replay the trace of a real replica that 'tombolo doctor --bundle' has written.")
+
   package static let declaration = CommandDeclaration(
     "simulate", summary: "Run replicas and a server on a virtual clock, network and disk, and look for broken promises",
     discussion:
@@ -40,7 +43,7 @@ package struct SimulateCommand: Command {
     options: [
       seeds.declaration, seed.declaration, replicas.declaration, saves.declaration, schema.declaration,
       trace.declaration, forever.declaration, fault.declaration, without.declaration, situations.declaration,
-      whole.declaration, planted.declaration, jobs.declaration,
+      whole.declaration, planted.declaration, jobs.declaration, replay.declaration,
     ])
 
   /// Failures whose story is told; the rest only name their seed.
@@ -49,6 +52,7 @@ package struct SimulateCommand: Command {
   let first: UInt64
   let count: UInt64
   let schema: String?
+  let replay: String?
   let isForever: Bool
   let isWhole: Bool
   let isSurvey: Bool
@@ -66,6 +70,7 @@ package struct SimulateCommand: Command {
     first = UInt64(seed ?? 1)
     count = UInt64(seeds ?? (seed == nil ? 20 : 1))
     schema = try arguments.value(Self.schema)
+    replay = try arguments.value(Self.replay)
     jobs = try arguments.value(Self.jobs) ?? ProcessInfo.processInfo.activeProcessorCount
     var configuration = SimulationConfiguration()
     if let replicas = try arguments.value(Self.replicas) { configuration.replicas = replicas }
@@ -83,6 +88,7 @@ package struct SimulateCommand: Command {
   }
 
   package func run(in context: CommandContext) throws {
+    if let replay { return try BundleReplaying(file: replay).run(in: context) }
     if isSurvey { return try survey(context.output) }
     let document = try schema.map { try SchemaFile.read($0) }
     let simulation =

@@ -20,6 +20,8 @@ struct WatchSession {
     let output = session.context.output
     let isJSON = isJSON
     let ended = DispatchSemaphore(value: 0)
+    let signals = StopSignals { ended.signal() }
+    defer { signals.end() }
     let failure = Guarded<TomboloError?>(nil)
     let lastCode = Guarded<ErrorCode?>(nil)
     let synchronizer = try Synchronizer(
@@ -43,17 +45,9 @@ struct WatchSession {
         ended.signal()
       }
     }
-    let sources = [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { ended.signal() }
-      source.activate()
-      return source
-    }
     synchronizer.start()
     ended.wait()
     synchronizer.finish()
-    for source in sources { source.cancel() }
     if let error = failure.withLock({ $0 }) { throw error }
   }
 }

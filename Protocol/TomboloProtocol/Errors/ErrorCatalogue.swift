@@ -98,6 +98,7 @@ extension ErrorCode {
     (.cancelled, 499),
     (.limitExceeded, 422),
     (.invariantViolated, 500),
+    (.damagedBundle, 422),
     (.unknownStore, 404),
     (.invalidStoreName, 400),
     (.dataDirectoryUnusable, 500),

@@ -217,6 +217,8 @@ extension ErrorCode {
   public static let limitExceeded = ErrorCode(rawValue: "limit_exceeded")
   /// A simulation found a state that must never exist.
   public static let invariantViolated = ErrorCode(rawValue: "invariant_violated")
+  /// A file of `tombolo doctor --bundle` is damaged, cut short, or of a later version.
+  public static let damagedBundle = ErrorCode(rawValue: "damaged_bundle")
 }
 
 // MARK: - The client's own

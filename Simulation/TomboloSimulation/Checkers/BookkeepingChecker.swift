@@ -6,7 +6,7 @@ struct BookkeepingChecker {
   /// After a restart: the content that belongs to the state of the bookkeeping, and nothing lost that must not be.
   ///
   /// - Parameter survival: whether what was not synced may be gone.
-  func checkRestart(_ replica: SimulatedReplica, mayLoseUnsynced: Bool) throws {
+  func checkRestart(_ replica: any CheckedReplica, mayLoseUnsynced: Bool) throws {
     guard let store = replica.store, let state = try store.replicaState(), let content = try replica.content() else {
       return
     }

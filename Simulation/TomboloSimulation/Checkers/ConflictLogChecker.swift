@@ -16,7 +16,7 @@ struct ConflictLogChecker {
     var machine: String
   }
 
-  func check(_ replicas: [SimulatedReplica]) throws {
+  func check(_ replicas: [any CheckedReplica]) throws {
     var kept: Set<RecordID> = []
     var living: Set<ReplicaID> = []
     for replica in replicas {

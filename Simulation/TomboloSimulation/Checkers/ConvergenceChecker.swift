@@ -4,7 +4,7 @@ import TomboloProtocol
 /// I1: after everybody has pushed and pulled all, every replica holds what a fresh one gets from the server, and all
 /// checksums are one.
 struct ConvergenceChecker {
-  func check(_ replicas: [SimulatedReplica], against auditor: SimulatedReplica) throws {
+  func check(_ replicas: [any CheckedReplica], against auditor: any CheckedReplica) throws {
     guard let truth = try auditor.content(), let store = auditor.store else { return }
     let sum = try store.checksum()
     for replica in replicas {

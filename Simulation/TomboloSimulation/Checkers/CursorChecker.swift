@@ -3,7 +3,7 @@ import TomboloProtocol
 
 /// What a replica has pulled never goes back within one epoch; only a crash may take what was not synced.
 struct CursorChecker {
-  func check(_ state: ReplicaState, _ replica: SimulatedReplica) throws {
+  func check(_ state: ReplicaState, _ replica: any CheckedReplica) throws {
     defer { replica.memory.cursor = state.cursor }
     guard let before = replica.memory.cursor, let now = state.cursor, before.epoch == now.epoch,
       // A pull from the start, after tombstones that it needs were forgotten.

@@ -89,8 +89,9 @@ struct WireLedger {
     order.append(set.id)
   }
 
-  mutating func take(_ page: Page) {
-    if !page.hasMore, page.cursor.position.rawValue != UInt64(order.count) { knowsPositions = false }
+  /// - Parameter isAlone: whether nothing else was under way, so that the server stood where the page says.
+  mutating func take(_ page: Page, isAlone: Bool = true) {
+    if isAlone, !page.hasMore, page.cursor.position.rawValue != UInt64(order.count) { knowsPositions = false }
     for item in page.items {
       switch item {
       case .tombstone(let tombstone):

@@ -4,7 +4,7 @@ import TomboloProtocol
 import TomboloSQLite
 
 /// One replica's machine: a disk, a clock, a person who edits, and the very store and sync engine of the product.
-final class SimulatedReplica {
+final class SimulatedReplica: CheckedReplica {
   static let path = "/replica.store"
 
   let index: Int
@@ -88,11 +88,6 @@ final class SimulatedReplica {
     let instruction = try engine.handle(.start)
     self.engine = engine
     return instruction
-  }
-
-  /// The replica's id, and those that it had before.
-  func replicaIDs() throws -> [ReplicaID] {
-    try store?.replicaState().map { [$0.replica] + $0.formerReplicas } ?? []
   }
 
   /// What a reader sees now; read anew only where something was committed since the last time.
