@@ -36,7 +36,7 @@ struct BundleTests {
 
   /// Every value that is written; none is a default, and none appears in a bundle by chance.
   private static let secrets = [
-    "Zanzibar", "Quokka", "Wombat", "melancholy", "elated", "8675309", "4711471", "271828", "1618033.5",
+    "Zanzibar", "Quokka", "Wombat", "Numbat", "melancholy", "elated", "8675309", "4711471", "271828", "1618033.5",
     "secret.example",
     "c2VjcmV0LWJ5dGVz", "7e57ab1e", "1987", "Mallory",
   ]
@@ -74,7 +74,8 @@ struct BundleTests {
       try succeed("set", b, "Entry", third, "title=Zanzibar", "visits=2", "mood=elated")
       try succeed("set", b, "Entry", second, "mood=elated")
       try succeed("delete", a, "Entry", first)
-      let fourth = try add(b, "Topic", "name=Wombat")
+      _ = try add(a, "Topic", "name=Numbat")
+      let fourth = try add(b, "Topic", "name=Numbat")
       try connect(b, third, fourth)
       try sync(a, b, a)
       // What waits at the one.
