@@ -9,6 +9,7 @@ package final class Connection {
   private var numbered: [Int: Statement] = [:]
   private var functions: [FunctionBox] = []
   private var authorizer: AuthorizerBox?
+  private var tracer: TracerBox?
   package let path: String
 
   package struct Options: Sendable {
@@ -273,6 +274,25 @@ package final class Connection {
           context, $0.baseAddress, UInt64($0.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
       }
     }
+  }
+
+  private final class TracerBox {
+    let note: (String) -> Void
+    init(_ note: @escaping (String) -> Void) { self.note = note }
+  }
+
+  /// Tells `note` the text of each statement that begins to run, without its bound values: for tests that count them.
+  package func setTrace(_ note: @escaping (String) -> Void) {
+    let box = TracerBox(note)
+    tracer = box
+    sqlite3_trace_v2(
+      handle, UInt32(SQLITE_TRACE_STMT),
+      { _, data, _, text in
+        guard let data, let text else { return 0 }
+        let sql = String(cString: text.assumingMemoryBound(to: CChar.self))
+        Unmanaged<TracerBox>.fromOpaque(data).takeUnretainedValue().note(sql)
+        return 0
+      }, Unmanaged.passUnretained(box).toOpaque())
   }
 
   private final class AuthorizerBox {

@@ -2,10 +2,13 @@ import Tombolo
 import TomboloProtocol
 import TomboloSQLite
 
-/// `tombolo list STORE ENTITY [--where SQL-EXPRESSION] [--sort A[,-B]] [--limit N] [--json|--csv]`
+/// `tombolo list STORE ENTITY [--search WORDS] [--where SQL-EXPRESSION] [--sort A[,-B]] [--limit N] [--json|--csv]`
 package struct ListCommand: Command {
   static let condition = CommandOption.text(
     "where", "SQL-EXPRESSION", help: "Only records for which it holds, as \"city = 'Oslo' AND latitude > 50\".")
+  static let search = CommandOption.text(
+    "search", "WORDS",
+    help: "Only records whose searched text has all the words, the best first: road \"long winter\" travel* -train.")
   static let sort = CommandOption.text("sort", "A[,-B]", help: "By these attributes; a minus sorts downwards.")
   static let limit = CommandOption.number("limit", "N", in: 0...Int(Int32.max), help: "At most this many.")
   static let csv = CommandOption.flag(
@@ -18,11 +21,13 @@ package struct ListCommand: Command {
       + "this store's records; anything else is refused before it runs.",
     operands: [Shared.store, Shared.entity],
     options: [
-      condition.declaration, sort.declaration, limit.declaration, Shared.json.declaration, csv.declaration,
+      search.declaration, condition.declaration, sort.declaration, limit.declaration, Shared.json.declaration,
+      csv.declaration,
     ])
 
   let store: String
   let entity: String
+  let search: String?
   let condition: String?
   let sort: String?
   let limit: Int?
@@ -32,6 +37,7 @@ package struct ListCommand: Command {
   package init(_ arguments: ParsedArguments) throws {
     store = arguments["STORE"]
     entity = arguments["ENTITY"]
+    search = try arguments.value(Self.search)
     condition = try arguments.value(Self.condition)
     sort = try arguments.value(Self.sort)
     limit = try arguments.value(Self.limit)
@@ -43,9 +49,12 @@ package struct ListCommand: Command {
   package func run(in context: CommandContext) throws {
     let store = try context.open(store, readOnly: true)
     let plan = try RecordAccess.entity(entity, in: store.schema)
+    let found = try search.map { try store.search(plan, SearchWords($0), limit: Self.foundMax) }
+    let fixed = [RecordAccess.entityCondition(plan), found.map(Self.isAmong)].compactMap(\.self)
     let statement = try GuardedQuery(path: self.store, schema: store.schema).prepare(
-      RecordRow.selection(of: plan), condition: condition, fixed: RecordAccess.entityCondition(plan),
-      suffix: try ordering(plan) + (limit.map { " LIMIT \($0)" } ?? ""))
+      RecordRow.selection(of: plan), condition: condition,
+      fixed: fixed.isEmpty ? nil : fixed.joined(separator: " AND "),
+      suffix: try ordering(plan, found) + (limit.map { " LIMIT \($0)" } ?? ""))
     let output = context.output
     if isJSON {
       try writeJSON(statement, plan, to: output)
@@ -56,8 +65,19 @@ package struct ListCommand: Command {
     }
   }
 
+  /// So many of the best records of a search are looked at.
+  private static let foundMax = 1_000
+
+  private static func isAmong(_ found: [RecordID]) -> String {
+    "_tombolo_id IN (\(found.map { Value(reference: $0).literal }.joined(separator: ", ")))"
+  }
+
   /// - Throws: `unknown_attribute`.
-  private func ordering(_ plan: EntityPlan) throws -> String {
+  private func ordering(_ plan: EntityPlan, _ found: [RecordID]?) throws -> String {
+    if sort == nil, let found, !found.isEmpty {
+      let ranks = found.enumerated().map { "WHEN \(Value(reference: $1).literal) THEN \($0)" }
+      return " ORDER BY CASE _tombolo_id \(ranks.joined(separator: " ")) END"
+    }
     let keys = (sort ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     var terms: [String] = []
     if sort != nil {

@@ -129,6 +129,11 @@ struct ReadGuard: Sendable {
       for column in entity.columns { columns.insert(column.column.lowercased()) }
       for link in entity.links { tables.insert(link.table.lowercased()) }
     }
+    if schema.entities.contains(where: { $0.columns.contains(where: \.isExternal) }) {
+      // Where large values lie.
+      tables.insert("_tombolo_external")
+      columns.formUnion(["record", "property", "body"])
+    }
     self.tables = tables
     self.columns = columns
   }

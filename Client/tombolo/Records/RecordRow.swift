@@ -13,7 +13,7 @@ package struct RecordRow: Sendable {
 
   /// The head of a statement whose rows ``init(_:)`` reads.
   package static func selection(of plan: EntityPlan) -> String {
-    let names = plan.columns.map(\.column.quotedIdentifier)
+    let names = plan.columns.map { $0.value(in: plan.table.quotedIdentifier) }
     return "SELECT "
       + (["_tombolo_id", plan.hasEntityColumn ? "_tombolo_entity" : "NULL"] + names).joined(separator: ", ")
       + " FROM \(plan.table.quotedIdentifier)"

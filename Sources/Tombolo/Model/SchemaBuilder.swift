@@ -166,8 +166,25 @@ public final class _$SchemaBuilder {
   public func _$index<Model: PersistentModel>(_: Model.Type, _ indices: Schema.Index<Model>.Types<Model>...) {
     guard Model.self == type else { return }
     for index in indices {
-      indexes.append(
-        SchemaIndex(attributes: names(of: index.paths, in: "#Index"), kind: index.isTree ? .rtree : .binary))
+      let names = names(of: index.paths, in: "#Index")
+      if index.isTree { checkTree(names) }
+      indexes.append(SchemaIndex(attributes: names, kind: index.isTree ? .rtree : .binary))
+    }
+  }
+
+  private func checkTree(_ names: [String]) {
+    if names.count > TreePlan.dimensionsMax {
+      fault(
+        names[0], "A tree (.rtree) of \(className) has \(names.count) dimensions.",
+        "Name at most \(TreePlan.dimensionsMax) attributes.")
+    }
+    for name in names {
+      guard let property = properties.first(where: { $0.name == name }), case .attribute(let attribute) = property.kind,
+        attribute.type.isTreeDimension
+      else {
+        fault(name, "\(className).\(name) is in a tree (.rtree), and is no number or date.", "Use .binary for it.")
+        continue
+      }
     }
   }
   /// Takes the class's `concurrentDelete`.

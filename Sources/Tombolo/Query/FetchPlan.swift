@@ -40,10 +40,15 @@ package struct FetchPlan: Sendable {
     }
     if let predicate {
       compiler.define(predicate.variable.key, as: .row(base))
+      compiler.isDemanded = true
       conditions.append(try compiler.condition(predicate.expression, toleratesNull: true))
+      compiler.isDemanded = false
     }
     let condition = QueryCompiler.joined(conditions, isConjunction: true)
     if condition.sql != "1" { scope.conditions.append(condition.sql) }
+    if !condition.mayFail, let found = Self.treeCondition(entity, alias: alias, schema: schema, compiler.bounds) {
+      scope.conditions.append(found)
+    }
     var unordered = scope.clause
     let terms = try sortBy.map { descriptor in
       guard let path = descriptor.keyPath else {
@@ -67,6 +72,22 @@ package struct FetchPlan: Sendable {
     unorderedTail = unordered
     isLimited = limit != nil || offset != nil
     arguments = compiler.arguments
+  }
+
+  /// Where the predicate asks for ranges of what an `.rtree` index holds, a condition that the tree answers. SQLite decides
+  /// whether it begins there.
+  private static func treeCondition(
+    _ entity: EntityPlan, alias: String, schema: StoreSchema, _ bounds: [String: (lower: [String], upper: [String])]
+  ) -> String? {
+    if bounds.isEmpty { return nil }
+    for tree in entity.lineage.compactMap({ schema.entity($0) }).flatMap(\.trees) {
+      var known: [String: (lower: [String], upper: [String])] = [:]
+      for column in tree.columns { known[column.column] = bounds[column.value(in: alias)] }
+      // One open end is half of all records: a scan is no worse.
+      guard known.values.reduce(0, { $0 + $1.lower.count + $1.upper.count }) > 1 else { continue }
+      if let condition = tree.condition(key: "\(alias).\"_tombolo_id\"", bounds: known) { return condition }
+    }
+    return nil
   }
 
   /// A whole statement that returns these columns (as `t0."title"`).

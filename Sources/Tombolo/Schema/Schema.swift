@@ -16,6 +16,8 @@ public final class Schema: Sendable {
   }
   package let document: SchemaDocument
   package let descriptions: [ClassDescription]
+  /// The entities that were named, without those that relationships and base classes brought along.
+  let named: Set<String>
   /// What the classes' declarations got wrong.
   package let faults: [TomboloError.Detail]
 
@@ -41,6 +43,7 @@ public final class Schema: Sendable {
     let builder = DocumentBuilder(descriptions)
     self.version = version
     self.descriptions = descriptions
+    named = Set(types.map { ClassDescription.of($0).name })
     document = SchemaDocument(
       name: name, version: isVersioned ? version.number : nil, entities: descriptions.map(builder.entity))
     let described = Dictionary(descriptions.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -54,6 +57,7 @@ public final class Schema: Sendable {
     self.document = document
     version = document.version.map { Version($0.major, $0.minor, $0.patch) } ?? Version(1, 0, 0)
     descriptions = []
+    named = Set(document.entities.map(\.name))
     faults = []
     entities = document.entities.map { Entity($0, in: document) }
   }

@@ -14,7 +14,8 @@ extension Schema {
       package let isTree: Bool
       /// An ordinary index, for equality, ranges and order.
       public static func binary(_ paths: [PartialKeyPath<Root>]) -> Self { Self(paths: paths, isTree: false) }
-      /// An index for ranges in several dimensions; an ordinary one here.
+      /// An index for ranges in up to five dimensions, of numbers and dates: a predicate that bounds them
+      /// (`$0.latitude >= south && $0.latitude < north && …`) finds its records through it.
       public static func rtree(_ paths: [PartialKeyPath<Root>]) -> Self { Self(paths: paths, isTree: true) }
     }
   }

@@ -39,7 +39,8 @@ extension Schema.Attribute {
     }
     /// No two records have one value; an insert that matches updates the record. Nil never collides.
     public static let unique = Option("unique")
-    /// Accepted for source compatibility: the value lies in the record's row, whatever its size.
+    /// A `Data` value of more than 100 000 bytes lies outside of its record's row, and is read when it is asked for. It is
+    /// written and deleted with the record, in the same transaction.
     public static let externalStorage = Option("externalStorage")
     /// Accepted for source compatibility.
     public static let allowsCloudEncryption = Option("allowsCloudEncryption")
@@ -47,7 +48,7 @@ extension Schema.Attribute {
     public static let preserveValueOnDeletion = Option("preserveValueOnDeletion")
     /// In no store: tracked and observed as any attribute, with its default value again after a fetch.
     public static let ephemeral = Option("ephemeral")
-    /// Accepted for source compatibility: no full-text index is made.
+    /// The words of a `String` are indexed: ``ModelContext/search(_:_:limit:offset:)`` finds them.
     public static let spotlight = Option("spotlight")
     /// The value is stored as JSON.
     public static let codable = Option("codable")

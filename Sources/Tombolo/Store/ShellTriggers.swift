@@ -24,15 +24,22 @@ enum ShellTriggers {
       for member in family {
         for column in member.columns { columns[column.number] = column.column }
       }
-      statements += record(root, columns: columns.sorted { $0.key < $1.key })
+      let externals = CompanionTriggers.externals(of: root, in: schema)
+      statements += record(root, columns: columns.sorted { $0.key < $1.key }, externals: externals)
     }
-    return statements + schema.linkTables.flatMap(link)
+    return statements + CompanionTriggers(schema: schema).persistent + schema.linkTables.flatMap(link)
   }
 
-  private static func record(_ root: EntityPlan, columns: [(key: Int, value: String)]) -> [String] {
+  private static func record(
+    _ root: EntityPlan, columns: [(key: Int, value: String)], externals: [String]
+  ) -> [String] {
     let old = root.hasEntityColumn ? "OLD._tombolo_entity" : root.name.quotedLiteral
     let new = root.hasEntityColumn ? "NEW._tombolo_entity" : root.name.quotedLiteral
-    let image = image(columns)
+    let image = image(columns, externals: externals)
+    // After the note, which has the value as it was.
+    let updated = externals.map { " " + ExternalValues.afterForeignUpdate($0) }.joined()
+    let (renamed, deleted) =
+      externals.isEmpty ? ("", "") : (" " + ExternalValues.afterForeignRename, " " + ExternalValues.afterForeignDelete)
     func note(_ entity: String, _ row: String, _ kind: Kind) -> String {
       "INSERT INTO _tombolo_shell(entity, record, kind, image) VALUES "
         + "(\(entity), \(row)._tombolo_id, \(kind.rawValue), \(kind == .insert ? "NULL" : image));"
@@ -40,11 +47,11 @@ enum ShellTriggers {
     return [
       trigger(root.table, "insert", "INSERT", note(new, "NEW", .insert)),
       trigger(
-        root.table, "update", "UPDATE", when: "OLD._tombolo_id = NEW._tombolo_id", note(old, "OLD", .update)),
+        root.table, "update", "UPDATE", when: "OLD._tombolo_id = NEW._tombolo_id", note(old, "OLD", .update) + updated),
       trigger(
         root.table, "rename", "UPDATE", when: "OLD._tombolo_id <> NEW._tombolo_id",
-        note(old, "OLD", .delete) + " " + note(new, "NEW", .insert)),
-      trigger(root.table, "delete", "DELETE", note(old, "OLD", .delete)),
+        note(old, "OLD", .delete) + " " + note(new, "NEW", .insert) + renamed),
+      trigger(root.table, "delete", "DELETE", note(old, "OLD", .delete) + deleted),
     ].flatMap { $0 }
   }
 
@@ -72,9 +79,13 @@ enum ShellTriggers {
     ]
   }
 
-  private static func image(_ columns: [(key: Int, value: String)]) -> String {
+  private static func image(_ columns: [(key: Int, value: String)], externals: [String]) -> String {
     concatenation(
-      columns.map { "'\($0.key):' || quote(OLD.\($0.value.quotedIdentifier)) || ','" }
+      columns.map { number, column in
+        let value =
+          externals.contains(column) ? ExternalValues.value(of: column, in: "OLD") : "OLD.\(column.quotedIdentifier)"
+        return "'\(number):' || quote(\(value)) || ','"
+      }
         + ["'s:' || quote(OLD._tombolo_stamps)"])
   }
 

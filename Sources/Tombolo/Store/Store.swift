@@ -18,6 +18,8 @@ package final class Store: Sendable {
     package var vfs: String?
     /// How long a save waits for another process that is writing.
     package var busyTimeoutMilliseconds: Int32 = 10_000
+    /// Hears the text of every statement that a connection of the store runs: for tests.
+    package var trace: (@Sendable (String) -> Void)?
     package var clock: any WallClock
     package var randomness: any Randomness
     package init(clock: any WallClock, randomness: any Randomness) {
@@ -29,7 +31,7 @@ package final class Store: Sendable {
   package let location: Location
   package let options: Options
   package let schema: StoreSchema
-  private let writer: ConnectionOwner
+  let writer: ConnectionOwner
   /// Nil for a store in memory, which has the writer's connection only.
   private let readers: ReaderPool?
   private let identities: RecordIDGenerator
@@ -44,7 +46,7 @@ package final class Store: Sendable {
   ///
   /// - Throws: ``TomboloError``; nothing was written then.
   package convenience init(_ location: Location, document: SchemaDocument, options: Options) throws {
-    self.init(location, try StoreOpener(location: location, options: options).open(document), options: options)
+    try self.init(location, try StoreOpener(location: location, options: options).open(document), options: options)
     try adoptSetAside()
     try absorbShellNotes()
   }
@@ -52,7 +54,7 @@ package final class Store: Sendable {
   /// Opens an existing store with the schema document inside it: the command line's way.
   package convenience init(existing path: String, options: Options) throws {
     let location = Location.file(path: path)
-    self.init(location, try StoreOpener(location: location, options: options).open(nil), options: options)
+    try self.init(location, try StoreOpener(location: location, options: options).open(nil), options: options)
     try adoptSetAside()
     try absorbShellNotes()
   }
@@ -67,7 +69,12 @@ package final class Store: Sendable {
     try write { connection in try AsideAdoption(connection, schema: schema).run() }
   }
 
-  private init(_ location: Location, _ opened: OpenedStore, options: Options) {
+  private init(_ location: Location, _ opened: OpenedStore, options: Options) throws {
+    if !options.isReadOnly {
+      try location.naming {
+        for trigger in CompanionTriggers(schema: opened.schema).temporary { try opened.connection.execute(trigger) }
+      }
+    }
     self.location = location
     self.options = options
     schema = opened.schema
@@ -79,7 +86,7 @@ package final class Store: Sendable {
       let reading = StoreOpener.readerOptions(options, path: path)
       readers = ReaderPool {
         let connection = try Connection(path: path, options: reading)
-        try StoreOpener.prepare(connection)
+        try StoreOpener.prepare(connection, options)
         return connection
       }
     }
@@ -262,7 +269,7 @@ package final class Store: Sendable {
   /// The values of one record by property, or nil if there is none. `entity` may be a base of the record's own.
   package func row(_ entity: EntityPlan, _ id: RecordID) throws -> [String: Value]? {
     try read { connection in
-      let names = entity.columns.map(\.column.quotedIdentifier)
+      let names = entity.columns.map { $0.value(in: entity.table.quotedIdentifier) }
       let list = (names + ["_tombolo_id"]).joined(separator: ", ")
       return try connection.firstRow(
         "SELECT \(list) FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1", { $0.bind(id, at: 1) }

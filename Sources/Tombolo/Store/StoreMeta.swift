@@ -21,7 +21,7 @@ package enum MetaKey: String, Sendable {
   case hasRemote = "has_remote"
   /// The position of the last complete pull: what a save made now has seen.
   case base
-  /// The greatest number of a save that was deleted from the history.
+  /// The greatest place in the history, as ``HistoryNumber`` counts, of what was deleted from it.
   case historyHorizon = "history_horizon"
 }
 

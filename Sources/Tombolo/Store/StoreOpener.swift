@@ -21,7 +21,7 @@ struct StoreOpener {
       case .memory:
         guard let document else { throw missing() }
         let connection = try Connection(path: ":memory:")
-        try Self.prepare(connection)
+        try Self.prepare(connection, options)
         return OpenedStore(connection: connection, schema: try create(connection, document))
       case .file(let path): return try openFile(path, document)
       }
@@ -39,11 +39,12 @@ struct StoreOpener {
   }
 
   /// Settings of every connection, those of readers included; none of them is written to the file.
-  static func prepare(_ connection: Connection) throws {
+  static func prepare(_ connection: Connection, _ options: Store.Options) throws {
     connection.setTriggersEnabled(false)
     try connection.execute(
       "PRAGMA cache_size = -65536; PRAGMA temp_store = memory; PRAGMA secure_delete = off; PRAGMA foreign_keys = off")
     try QueryFunctions.register(on: connection)
+    if let trace = options.trace { connection.setTrace(trace) }
   }
 
   // MARK: Files
@@ -76,7 +77,7 @@ struct StoreOpener {
     opening.isReadOnly = options.isReadOnly
     opening.createsFile = document != nil
     let connection = try Connection(path: path, options: opening)
-    try Self.prepare(connection)
+    try Self.prepare(connection, options)
     if try isEmpty(connection) {
       guard let document, !options.isReadOnly else { throw missing() }
       let schema = try create(connection, document)
@@ -85,9 +86,40 @@ struct StoreOpener {
     }
     try requireStore(connection)
     if !options.isReadOnly { try Self.useLog(connection) }
+    if !options.isReadOnly { try Self.addLaterTables(connection) }
     let verification = StoreVerification(connection: connection, location: location)
-    return OpenedStore(
-      connection: connection, schema: try verification.schema(for: document, options: options))
+    let schema = try verification.schema(for: document, options: options)
+    if !options.isReadOnly { try Self.complete(connection, schema) }
+    return OpenedStore(connection: connection, schema: schema)
+  }
+
+  /// System tables that an earlier build of this format did not make.
+  private static func addLaterTables(_ connection: Connection) throws {
+    func missing() throws -> [String] {
+      var present: Set<String> = []
+      try connection.eachRow("SELECT name FROM sqlite_schema WHERE substr(name, 1, 9) = '_tombolo_'") {
+        present.insert($0.string(0))
+      }
+      return StoreTables.later.filter { statement in
+        StoreTables.name(in: statement).map { !present.contains($0) } ?? false
+      }
+    }
+    if try missing().isEmpty { return }
+    try connection.immediate {
+      // Another process may have been faster.
+      for statement in try missing() { try connection.execute(statement) }
+    }
+  }
+
+  /// Search indexes and trees that are missing, with the triggers that keep them.
+  private static func complete(_ connection: Connection, _ schema: StoreSchema) throws {
+    let companions = CompanionTables(schema)
+    guard try companions.isIncomplete(connection) else { return }
+    try connection.immediate {
+      for statement in ShellTriggers.statements(for: schema) { try connection.execute(statement) }
+      try companions.bring(to: connection)
+    }
+    connection.dropStatements()
   }
 
   /// What the file's first bytes tell without SQLite.
@@ -187,7 +219,7 @@ struct StoreOpener {
       guard try isEmpty(connection) else { return true }
       try connection.execute("PRAGMA application_id = \(StoreTables.applicationID)")
       try connection.execute("PRAGMA user_version = \(StoreTables.format)")
-      for statement in StoreTables.system { try connection.execute(statement) }
+      for statement in StoreTables.system + StoreTables.later { try connection.execute(statement) }
       let writer = StoreTableWriter(connection: connection, options: options)
       try writer.apply(schema, layout: layout, isNew: true)
       let replica = ReplicaID(options.randomness.next())

@@ -82,13 +82,15 @@ package final class EntityPlan: Sendable {
   package let uniqueKeys: [UniquePlan]
   /// The columns of each index that the entity itself declares.
   package let indexes: [[String]]
+  /// The trees that the entity itself declares.
+  package let trees: [TreePlan]
   /// Above every column number in the table, those of other entities included.
   package let tableColumnCount: Int
 
   package init(
     name: String, index: Int, number: Int? = nil, table: String, lineage: [String], concreteNames: [String],
     hasEntityColumn: Bool, columns: [ColumnPlan], farSides: [FarSidePlan], links: [LinkPlan],
-    uniqueKeys: [UniquePlan], indexes: [[String]] = [], tableColumnCount: Int? = nil
+    uniqueKeys: [UniquePlan], indexes: [[String]] = [], trees: [TreePlan] = [], tableColumnCount: Int? = nil
   ) {
     self.name = name
     self.index = index
@@ -102,6 +104,7 @@ package final class EntityPlan: Sendable {
     self.links = links
     self.uniqueKeys = uniqueKeys
     self.indexes = indexes
+    self.trees = trees
     self.tableColumnCount = tableColumnCount ?? columns.count
     allColumns = ColumnSet(upTo: columns.count)
     selectKind =
@@ -141,6 +144,10 @@ package struct ColumnPlan: Sendable {
   package let number: Int
   /// The class that declares the property.
   package let declaringEntity: String
+  /// Whether a large value lies outside of the row: see ``ExternalValues``.
+  package let isExternal: Bool
+  /// Whether the full-text index has its words: see ``SearchPlan``.
+  package let isSearched: Bool
 
   package init(
     position: Int, number: Int? = nil, property: String, column: String, kind: Kind, isOptional: Bool,
@@ -153,6 +160,15 @@ package struct ColumnPlan: Sendable {
     self.column = column
     self.kind = kind
     self.isOptional = isOptional
+    if case .attribute(let attribute) = kind {
+      isExternal =
+        attribute.type == .data && attribute.options.contains("externalStorage")
+        && !attribute.options.contains("transformable")
+      isSearched = attribute.type == .string && attribute.options.contains("spotlight")
+    } else {
+      isExternal = false
+      isSearched = false
+    }
   }
 }
 

@@ -32,6 +32,13 @@ private struct PlanBuilder {
     }
     let columns = self.columns(of: entity)
     let positions = Dictionary(columns.map { ($0.property, $0.position) }, uniquingKeysWith: { first, _ in first })
+    let indexed = document.entities.first { $0.name == name }?.indexes ?? []
+    let table = place(entity.root, "").name
+    // A tree of columns that no tree can hold is an ordinary index.
+    let trees = indexed.filter { $0.kind == .rtree }.compactMap { index in
+      TreePlan(table: table, columns: index.attributes.compactMap { positions[$0] }.map { columns[$0] })
+        .map { (attributes: index.attributes, plan: $0) }
+    }
     let hierarchy = resolved.entity(entity.root)?.descendants.isEmpty == false
     return EntityPlan(
       name: name, index: index, number: number, table: place(entity.root, "").name, lineage: entity.lineage,
@@ -42,9 +49,10 @@ private struct PlanBuilder {
           declaringEntity: declaring, columns: constraint.attributes.compactMap { positions[$0] },
           onConflict: constraint.onConflict)
       },
-      indexes: document.entities.first { $0.name == name }?.indexes.map { index in
+      indexes: indexed.filter { !trees.map(\.attributes).contains($0.attributes) || $0.kind == .binary }.map { index in
         index.attributes.compactMap { positions[$0] }.map { columns[$0].column }
-      } ?? [],
+      },
+      trees: trees.map(\.plan),
       tableColumnCount: layout.columnCount(ofTable: place(entity.root, "").name))
   }
 

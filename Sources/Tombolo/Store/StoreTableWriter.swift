@@ -24,6 +24,7 @@ struct StoreTableWriter {
       for (key, place) in layout.added where place.kind == .column { try fill(key, in: schema) }
       try dropIndexes(notIn: schema)
     }
+    try CompanionTables(schema).bring(to: connection)
     let meta = StoreMeta(connection)
     try meta.set(.document, to: .text(String(decoding: schema.document.canonicalJSON, as: UTF8.self)))
     try meta.set(.version, to: schema.document.version.map { .text($0.description) } ?? .null)

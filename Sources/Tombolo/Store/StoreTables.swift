@@ -60,6 +60,28 @@ enum StoreTables {
     """,
   ]
 
+  /// Those of them that a store of this format may lack, if an earlier build made it: they are made when it is opened to be
+  /// written.
+  static let later = [
+    "CREATE INDEX _tombolo_save_state ON _tombolo_save(state)",
+    """
+    CREATE TABLE _tombolo_external(record BLOB NOT NULL, property TEXT NOT NULL, body BLOB NOT NULL, \
+    PRIMARY KEY(record, property)) STRICT
+    """,
+    "CREATE TABLE _tombolo_number(number INTEGER PRIMARY KEY, record BLOB NOT NULL UNIQUE) STRICT",
+    "CREATE TABLE _tombolo_pull(number INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT",
+    """
+    CREATE TABLE _tombolo_pulled(pull INTEGER NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, \
+    PRIMARY KEY(pull, part)) STRICT
+    """,
+  ]
+
+  /// The name of the table or index that a statement makes: `CREATE TABLE name(…`, `CREATE INDEX name ON …`.
+  static func name(in statement: String) -> String? {
+    let words = statement.split(separator: " ", maxSplits: 3)
+    return words.count > 2 ? String(words[2].prefix { $0 != "(" }) : nil
+  }
+
   /// Everything that the schema needs and `present` does not have.
   /// - Parameter present: the tables, and per table the columns, as folded names.
   static func statements(for schema: StoreSchema, present: [String: Set<String>] = [:]) -> [String] {

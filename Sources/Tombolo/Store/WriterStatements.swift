@@ -106,13 +106,17 @@ final class WriterStatements {
       return statements
     }
     var names: [String] = []
-    columns.forEach { names.append(entity.columns[$0].column.quotedIdentifier) }
+    var values: [String] = []
     let table = entity.table.quotedIdentifier
+    columns.forEach {
+      names.append(entity.columns[$0].column.quotedIdentifier)
+      values.append(entity.columns[$0].value(in: table))
+    }
     // SQLite's own name for a row's number, unless a property bears it.
     let namesRow = !entity.hasEntityColumn && !entity.columns.contains { $0.column.lowercased() == "_rowid_" }
     let row = namesRow ? "_rowid_" : "_tombolo_id"
     let select =
-      "SELECT \(([row, "_tombolo_stamps"] + names).joined(separator: ", ")) FROM \(table) WHERE _tombolo_id = ?1"
+      "SELECT \(([row, "_tombolo_stamps"] + values).joined(separator: ", ")) FROM \(table) WHERE _tombolo_id = ?1"
     let assignments = names.enumerated().map { ", \($1) = ?\($0 + 3)" }.joined()
     let statements = UpdateStatements(
       select: try connection.prepare(select),
@@ -139,7 +143,8 @@ final class WriterStatements {
       columns.forEach { position in
         let name = entity.columns[position].column.quotedIdentifier
         assignments.append("\(name) = ?\(assignments.count + 3)")
-        differences.append("\(name) IS NOT ?\(differences.count + 3)")
+        let value = entity.columns[position].value(in: entity.table.quotedIdentifier)
+        differences.append("\(value) IS NOT ?\(differences.count + 3)")
       }
       statement = try connection.prepare(
         "UPDATE \(entity.table.quotedIdentifier) SET \(assignments.joined(separator: ", ")) "

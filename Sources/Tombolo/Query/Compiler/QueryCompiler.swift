@@ -19,6 +19,10 @@ final class QueryCompiler {
   /// Whether the node that is compiled now may be null where it means false: directly under WHERE, with nothing
   /// but AND and OR between. There `=` may stand for `IS`, which plans better.
   private(set) var toleratesNull = false
+  /// Whether a record has to satisfy the node that is compiled now: on the way from the root there is only `&&`.
+  var isDemanded = false
+  /// By SQL of a value: parameters that every found record's value is at least, and at most.
+  private(set) var bounds: [String: (lower: [String], upper: [String])] = [:]
 
   init(schema: StoreSchema, maps: KeyPathMaps, textForms: TextForms) {
     self.schema = schema
@@ -34,11 +38,13 @@ final class QueryCompiler {
         "\(type(of: node))", instead: "Fetch with a wider predicate and filter the objects in memory.")
     }
     depth += 1
-    let outer = self.toleratesNull
+    let (outer, wasDemanded) = (self.toleratesNull, isDemanded)
     self.toleratesNull = toleratesNull
+    isDemanded = wasDemanded && expression is any DemandedExpression
     defer {
       depth -= 1
       self.toleratesNull = outer
+      isDemanded = wasDemanded
     }
     guard depth <= Self.depthMax else {
       throw QueryFailure.tooComplex("its expressions lie more than \(Self.depthMax) deep in one another")
@@ -99,6 +105,27 @@ final class QueryCompiler {
     }
     let first = try scalar(left)
     return (first, try scalar(right, as: first.type))
+  }
+
+  // MARK: Bounds
+
+  /// Notes a comparison with a parameter that every found record satisfies.
+  func noteBound(_ a: QueryScalar, _ sqlOperator: String, _ b: QueryScalar) {
+    guard isDemanded, !a.isNaN, !b.isNaN else { return }
+    func isParameter(_ sql: String) -> Bool { sql.hasPrefix("?") && sql.dropFirst().allSatisfy(\.isNumber) }
+    if isParameter(b.sql) {
+      note(b.sql, isLower: sqlOperator.hasPrefix(">"), of: a.sql)
+    } else if isParameter(a.sql) {
+      note(a.sql, isLower: sqlOperator.hasPrefix("<"), of: b.sql)
+    }
+  }
+
+  private func note(_ parameter: String, isLower: Bool, of value: String) {
+    if isLower {
+      bounds[value, default: ([], [])].lower.append(parameter)
+    } else {
+      bounds[value, default: ([], [])].upper.append(parameter)
+    }
   }
 
   // MARK: Parameters, aliases, variables

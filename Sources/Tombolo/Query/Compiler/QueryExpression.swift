@@ -9,3 +9,6 @@ protocol QueryExpression: PredicateExpression {
   /// - Throws: `unsupported_predicate`.
   func operand(in compiler: QueryCompiler) throws -> QueryOperand
 }
+
+/// A node that passes on what a record has to satisfy: `&&`, or a comparison itself.
+protocol DemandedExpression {}

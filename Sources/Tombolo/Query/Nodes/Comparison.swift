@@ -1,8 +1,9 @@
 import Foundation
 
-extension PredicateExpressions.Comparison: QueryExpression {
+extension PredicateExpressions.Comparison: QueryExpression, DemandedExpression {
   func operand(in compiler: QueryCompiler) throws -> QueryOperand {
     let (a, b) = try compiler.scalars(lhs, rhs)
+    compiler.noteBound(a, sqlOperator, b)
     return .scalar(QueryCompiler.comparison(a, sqlOperator, b))
   }
 

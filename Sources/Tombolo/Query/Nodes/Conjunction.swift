@@ -1,6 +1,6 @@
 import Foundation
 
-extension PredicateExpressions.Conjunction: QueryExpression, ConnectiveExpression {
+extension PredicateExpressions.Conjunction: QueryExpression, ConnectiveExpression, DemandedExpression {
   static var isConjunction: Bool { true }
   var sides: (any PredicateExpression, any PredicateExpression) { (lhs, rhs) }
 

@@ -59,7 +59,7 @@ extension QueryCompiler {
     }
     if let column = row.entity.column(name) {
       let alias = row.row.joined(in: self)
-      let sql = "\(alias).\(column.column.quotedIdentifier)"
+      let sql = column.value(in: alias)
       switch column.kind {
       case .attribute(let attribute):
         var scalar = QueryScalar(sql, .atom, .attribute(attribute.type))

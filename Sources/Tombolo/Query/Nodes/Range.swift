@@ -12,7 +12,7 @@ extension PredicateExpressions.ClosedRange: QueryExpression {
   }
 }
 
-extension PredicateExpressions.RangeExpressionContains: QueryExpression {
+extension PredicateExpressions.RangeExpressionContains: QueryExpression, DemandedExpression {
   func operand(in compiler: QueryCompiler) throws -> QueryOperand {
     let value = try compiler.operand(element)
     switch try compiler.operand(range) {
@@ -31,9 +31,14 @@ extension QueryCompiler {
   func contains(_ range: QueryRange, _ value: QueryOperand) throws -> QueryScalar {
     let value = try scalar(value)
     var parts: [QueryScalar] = []
-    if let lower = range.lower { parts.append(Self.comparison(value, ">=", try scalar(lower, as: value.type))) }
+    if let lower = range.lower {
+      let bound = try scalar(lower, as: value.type)
+      noteBound(value, ">=", bound)
+      parts.append(Self.comparison(value, ">=", bound))
+    }
     if let upper = range.upper {
       let bound = try scalar(upper, as: value.type)
+      noteBound(value, range.includesUpper ? "<=" : "<", bound)
       parts.append(Self.comparison(value, range.includesUpper ? "<=" : "<", bound))
     }
     return Self.joined(parts, isConjunction: true)

@@ -38,6 +38,12 @@ package enum FindingCode: String, Hashable, Sendable, CaseIterable {
   case schema
   /// Tables, columns, indexes and checks are those of the schema.
   case tables
+  /// Full-text indexes have the words of the records.
+  case search
+  /// Trees have every record in its place.
+  case trees
+  /// Large values outside of their rows belong to a record.
+  case external
   /// The triggers that notice what other programs write.
   case triggers
   /// Writes of other programs that no save has recorded so far.

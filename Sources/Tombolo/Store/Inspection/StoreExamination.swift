@@ -30,6 +30,15 @@ package struct StoreExamination {
     if findings.contains(where: { $0.severity == .problem && $0.code == .integrity }) { return }
     examine(.schema) { Self.schema(opened.schema.document) }
     examine(.tables) { try opened.read { try TableExamination($0, schema: opened.schema).findings() } }
+    if !findings.contains(where: { $0.severity == .problem && $0.code == .tables }) {
+      let companions: [(FindingCode, (CompanionExamination) throws -> [Finding])] = [
+        (.search, { isQuick ? [] : try $0.searches() }), (.trees, { try $0.trees() }),
+        (.external, { try $0.externals() }),
+      ]
+      for (code, check) in companions {
+        examine(code) { try opened.read { try check(CompanionExamination($0, schema: opened.schema)) } }
+      }
+    }
     examine(.rules) { try opened.read { try RuleExamination($0, schema: opened.schema).findings() } }
     let wall = options.clock.milliseconds()
     for (code, check) in BookkeepingExamination.checks {

@@ -28,8 +28,8 @@ struct TableExamination {
 
   private func tables() -> [Finding] {
     var findings: [Finding] = []
-    for statement in StoreTables.system {
-      guard let name = Self.name(in: statement), present[name] == nil else { continue }
+    for statement in StoreTables.system + StoreTables.later {
+      guard let name = StoreTables.name(in: statement), present[name] == nil else { continue }
       findings.append(Finding(.problem, .tables, "The system table or index \(name) is missing.", remedy: Self.remedy))
     }
     for entity in schema.entities {
@@ -58,6 +58,12 @@ struct TableExamination {
     for link in schema.linkTables where present[link.table] == nil {
       findings.append(Finding(.problem, .tables, "The table of pairs \(link.table) is missing.", remedy: Self.remedy))
     }
+    for name in CompanionTables(schema).names where present[name] == nil {
+      findings.append(
+        Finding(
+          .problem, .tables, "The search index or tree \(name) is missing.",
+          remedy: "Open the store once for writing, as any command that changes something does: it is made again."))
+    }
     let missing = StoreTables.indexNames(for: schema).filter { present[$0] == nil }
     if !missing.isEmpty {
       findings.append(
@@ -67,12 +73,6 @@ struct TableExamination {
       )
     }
     return findings
-  }
-
-  /// `CREATE TABLE name(…`, `CREATE INDEX name ON …`.
-  private static func name(in statement: String) -> String? {
-    let words = statement.split(separator: " ", maxSplits: 3)
-    return words.count > 2 ? String(words[2].prefix { $0 != "(" }) : nil
   }
 
   private func triggers() -> [Finding] {

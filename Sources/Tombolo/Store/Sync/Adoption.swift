@@ -113,7 +113,7 @@ struct Adoption {
   }
 
   private func adopt(_ entity: EntityPlan, _ id: RecordID, stamp: Stamp, number: Int64, position: Int64) throws {
-    let names = entity.columns.map(\.column.quotedIdentifier).joined(separator: ", ")
+    let names = entity.columns.map { $0.value(in: entity.table.quotedIdentifier) }.joined(separator: ", ")
     var stamps = RowStamps(created: stamp, columnCount: entity.tableColumnCount)
     try connection.eachRow(
       "SELECT \(names.isEmpty ? "1" : names) FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1",

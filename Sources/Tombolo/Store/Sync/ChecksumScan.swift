@@ -61,10 +61,11 @@ package struct ChecksumScan {
     where isWanted: (RecordID) -> Bool = { _ in true }, _ body: (RecordID, Checksum) -> Void
   ) throws {
     for entity in schema.entities {
-      let names = entity.columns.map { ", \($0.column.quotedIdentifier)" }.joined()
+      let table = entity.table.quotedIdentifier
+      let names = entity.columns.map { ", \($0.value(in: table))" }.joined()
       let scope = entity.hasEntityColumn ? " WHERE _tombolo_entity = \(entity.name.quotedLiteral)" : ""
       try connection.eachRow(
-        "SELECT _tombolo_id, _tombolo_stamps\(names) FROM \(entity.table.quotedIdentifier)\(scope)"
+        "SELECT _tombolo_id, _tombolo_stamps\(names) FROM \(table)\(scope)"
       ) { row in
         guard let id = row.recordID(0), isWanted(id) else { return }
         var sum = Checksum()

@@ -15,6 +15,8 @@ struct PlainRecord {
   fileprivate var isNew = false
   /// The columns that the row shows otherwise.
   fileprivate var changed = ColumnSet()
+  /// Those of them that hold another value, and not only another stamp.
+  fileprivate var shown: [Int] = []
   fileprivate var stamps: RowStamps
   /// What the confirmed state gains.
   fileprivate var gain = Checksum()
@@ -86,6 +88,7 @@ extension ReplicaTransaction {
       if !isShown {
         guard Self.isStorable(field.value, in: column) else { return false }
         record.changed.insert(position)
+        if !row.holds(field.value, Int32(position + 1)) { record.shown.append(position) }
         record.stamps.set(field.stamp, of: column.number)
       }
       if beneath.isNothing {
@@ -119,6 +122,7 @@ extension ReplicaTransaction {
     } else if !record.changed.isEmpty {
       try update(record)
       noteChange(state.id, from: record.table.entity, to: record.table.entity)
+      notes.note(state.id, columns: record.shown, of: record.table.entity)
     }
     return true
   }

@@ -52,7 +52,7 @@ final class RecordTable {
     let marks = entity.columns.indices.map { "?\($0 + 2), " }.joined()
     let (kind, name) = entity.hasEntityColumn ? (", _tombolo_entity", ", " + entity.name.quotedLiteral) : ("", "")
     select = try connection.prepare(
-      "SELECT _tombolo_stamps\(entity.columns.map { ", " + $0.column.quotedIdentifier }.joined())\(kind) FROM \(table) "
+      "SELECT _tombolo_stamps\(entity.columns.map { ", " + $0.value(in: table) }.joined())\(kind) FROM \(table) "
         + "WHERE _tombolo_id = ?1")
     insert = try connection.prepare(
       "INSERT INTO \(table)(_tombolo_id, \(names)_tombolo_stamps\(kind)) "

@@ -180,9 +180,13 @@ extension ReplicaTransaction {
   }
 
   private func noteLink(_ key: LinkKey, _ plan: LinkPlan) {
-    for (id, name) in [(key.source, plan.link.source), (key.target, plan.link.target)] {
+    let ends = [
+      (key.source, plan.link.source, plan.link.sourceName), (key.target, plan.link.target, plan.link.targetName),
+    ]
+    for (id, name, property) in ends {
       guard disappeared[id] == nil, let entity = schema.entity(name) else { continue }
       noteChange(id, from: entity, to: entity)
+      if let property { notes.note(id, link: property) }
     }
   }
 }

@@ -151,6 +151,7 @@ extension ReplicaTransaction {
       if let old = work.old {
         if try rows.remove(old.entity, work.id) { linkSum = nil }
         noteChange(work.id, from: old.entity, to: nil)
+        notes.note(work.id, deleting: old)
       }
       return
     }
@@ -159,6 +160,12 @@ extension ReplicaTransaction {
     if row == work.old { return }
     try rows.write(row, work.id, replacing: work.old)
     noteChange(work.id, from: work.old?.entity, to: entity)
+    noteColumns(work.id, from: work.old, to: row)
+  }
+
+  private func noteColumns(_ id: RecordID, from old: ReplicaRows.Row?, to new: ReplicaRows.Row) {
+    guard let old, old.entity === new.entity else { return }
+    notes.note(id, columns: new.values.indices.filter { old.values[$0] != new.values[$0] }, of: new.entity)
   }
 
   /// Lays the records anew that were opened and that no page brought.
@@ -200,6 +207,7 @@ extension ReplicaTransaction {
       if row == old { continue }
       try rows.write(row, id, replacing: old)
       noteChange(id, from: old.entity, to: old.entity)
+      noteColumns(id, from: old, to: row)
     }
   }
 }

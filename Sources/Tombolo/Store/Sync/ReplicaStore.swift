@@ -91,6 +91,7 @@ extension Store {
       }
       let exchange = try ReplicaTransaction(connection, store: self)
       let outcome = try exchange.take(response)
+      try exchange.keepHistory()
       return (outcome, exchange.summary)
     }
     if let summary { announce(summary) }
@@ -111,6 +112,7 @@ extension Store {
       try Self.checkOrder(of: page, RemoteBook(connection))
       let exchange = try ReplicaTransaction(connection, store: self)
       let outcome = try exchange.take(last: page)
+      try exchange.keepHistory()
       try RemoteBook(connection).noteLimits(of: page)
       return (outcome, exchange.summary)
     }

@@ -36,6 +36,8 @@ final class ReplicaTransaction {
   private(set) var inserted: [RecordID: String] = [:]
   private(set) var updated: [RecordID: String] = [:]
   private(set) var deleted: [RecordID: String] = [:]
+  /// What history tells of the changes.
+  var notes = PulledNotes()
 
   init(_ connection: Connection, store: Store) throws {
     self.connection = connection

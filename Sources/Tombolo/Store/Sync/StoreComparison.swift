@@ -103,8 +103,10 @@ extension Store {
     let outcome = try write(author: "repair") { connection, saving -> RepairOutcome? in
       let book = RemoteBook(connection)
       guard try book.cursor == page.cursor, try book.walk == nil else { return nil }
-      let repair = ReplicaRepair(try ReplicaTransaction(connection, store: self), saving)
+      let exchange = try ReplicaTransaction(connection, store: self)
+      let repair = ReplicaRepair(exchange, saving)
       let outcome = try repair.run(page, differences)
+      try exchange.keepHistory()
       summary = repair.summary
       return outcome
     }
