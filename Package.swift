@@ -154,7 +154,9 @@ let package = Package(
     tests("QueryTests", uses: ["Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("StoreTests", uses: ["Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests("ServerTests", uses: ["TomboloServer", "TomboloProtocol", "TomboloSQLite", "TomboloCompression"]),
-    tests("ClientTests", uses: ["TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
+    tests(
+      "ClientTests",
+      uses: ["SwiftData", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
     tests(
       "CommandTests",
       uses: [

@@ -136,19 +136,6 @@ struct ContextRowTests {
     }
   }
 
-  @Test("A container of several configurations is refused with a remedy")
-  func severalConfigurations() {
-    let error = #expect(throws: TomboloError.self) {
-      try ModelContainer(
-        for: Schema([Folder.self]),
-        configurations: [
-          ModelConfiguration("a", isStoredInMemoryOnly: true), ModelConfiguration("b", isStoredInMemoryOnly: true),
-        ])
-    }
-    #expect(error?.code == .unsupportedFeature)
-    #expect(error?.remedy.isEmpty == false)
-  }
-
   @Test("C61: a batch delete takes what is there at the call, cascades, is one change set, and is undone by rollback")
   func batchDelete() throws {
     let container = try makeContainer()

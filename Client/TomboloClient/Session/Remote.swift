@@ -39,8 +39,12 @@ public struct Remote: Hashable, Sendable {
   /// The remote that a container's store has synced with, its token read from the file that was named then; nil where
   /// none was named, or only a token without a file.
   ///
-  /// - Throws: `file_unreadable`, `token_invalid` for that file; a ``TomboloError`` when the store cannot be read.
-  public static func known(to container: ModelContainer) throws -> Remote? { try known(to: container.store) }
+  /// - Parameter configuration: the name of the configuration whose store it is; nil where the container has only one.
+  /// - Throws: `file_unreadable`, `token_invalid` for that file; `ambiguous` where the container has several stores and none
+  ///   is named; a ``TomboloError`` when the store cannot be read.
+  public static func known(to container: ModelContainer, configuration: String? = nil) throws -> Remote? {
+    try known(to: container.store(of: configuration))
+  }
 
   package static func known(to store: Store) throws -> Remote? {
     guard let state = try store.replicaState(), let file = state.tokenFile else { return nil }

@@ -43,13 +43,18 @@ public final class Synchronizer: Observable, Sendable {
 
   /// Prepares to sync a container's store; nothing is sent yet.
   ///
+  /// Each store of a container has a remote, and so a synchronizer, of its own.
+  ///
+  /// - Parameter configuration: the name of the configuration whose store it is; nil where the container has only one.
   /// - Parameter isSwitch: whether another server's store may take the place of the one known, though saves are unsent. The
   ///   next sync is refused with `other_epoch` then, until ``reset()`` or ``reupload()`` says what is right.
   /// - Throws: `store_unversioned` with the way out, `history_disabled`, `remote_exists` when the store has another remote
-  ///   and saves that were not sent there yet.
-  public convenience init(container: ModelContainer, remote: Remote, isSwitch: Bool = false) throws {
+  ///   and saves that were not sent there yet; `ambiguous` where the container has several stores and none is named.
+  public convenience init(
+    container: ModelContainer, remote: Remote, configuration: String? = nil, isSwitch: Bool = false
+  ) throws {
     try self.init(
-      store: container.store, remote: remote, isSwitch: isSwitch, transport: CurlTransport(),
+      store: try container.store(of: configuration), remote: remote, isSwitch: isSwitch, transport: CurlTransport(),
       sleeper: SemaphoreSleeper())
   }
 

@@ -12,9 +12,13 @@ public struct FetchDescriptor<Model: PersistentModel> {
   public var fetchOffset: Int?
   /// Whether changes that were not saved take part.
   public var includePendingChanges = true
-  /// The attributes that will be needed; all are fetched for now.
+  /// The attributes that will be needed; empty for all. Only their columns are read, with the keys of references.
+  ///
+  /// Another attribute is read when it is first asked for: by one query for it and the other missing ones, of all objects
+  /// (some hundred at a time) that this fetch made. An object that the context had before is not made poorer. An attribute
+  /// that was never read shows its default, or nil, once another context has deleted the record.
   public var propertiesToFetch: [PartialKeyPath<Model>] = []
-  /// The relationships that will be needed.
+  /// The relationships that will be needed: each is loaded by one query for all objects of the fetch.
   public var relationshipKeyPathsForPrefetching: [PartialKeyPath<Model>] = []
 
   /// A description of all records of the model, or of those that match.

@@ -9,9 +9,10 @@ public final class ModelContainer: Sendable {
   public let schema: Schema
   /// The plan that it was opened with.
   public let migrationPlan: (any SchemaMigrationPlan.Type)?
-  /// Where the data is.
+  /// Where the data is: each configuration has a store of its own, with the records of its models.
   public let configurations: Set<ModelConfiguration>
   let core: ContainerCore
+  /// The first configuration's store.
   package var store: Store { core.store }
   package var plans: ModelPlans { core.plans }
   private let main: MainContext
@@ -48,9 +49,16 @@ public final class ModelContainer: Sendable {
       for: Schema(versionedSchema: versionedSchema), migrationPlan: migrationPlan, configurations: configurations)
   }
 
-  /// Opens a container for a schema and a list of configurations; a single one for now.
+  /// Opens a container for a schema and a list of configurations, each with a store of its own.
   ///
-  /// - Throws: ``TomboloError`` with the reason.
+  /// A configuration owns the models that its schema names, and all that relationships and base classes tie to them; one
+  /// configuration may have no schema, and owns the rest. Objects are fetched from and saved to the store of their model.
+  /// Relationships do not cross stores.
+  ///
+  /// A save that touches several stores is checked in all of them before the first one commits; see ``ModelContext/save()``.
+  ///
+  /// - Throws: ``TomboloError`` with the reason: `ambiguous` where two configurations are for one model or one file, or a
+  ///   relationship would cross; `model_not_in_schema` where a model has no configuration.
   public convenience init(
     for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: [ModelConfiguration]
   ) throws {
@@ -62,11 +70,6 @@ public final class ModelContainer: Sendable {
     progress: (OpeningStep) -> Void
   ) throws {
     progress(.schema)
-    guard configurations.count < 2 else {
-      throw ModelErrors.unsupported(
-        "A container with \(configurations.count) configurations cannot be opened yet.",
-        "Give it one configuration, or make a container for each.")
-    }
     let schema = try Self.effective(schema, migrationPlan)
     if schema.descriptions.isEmpty, !schema.document.entities.isEmpty {
       throw TomboloError(
@@ -79,15 +82,23 @@ public final class ModelContainer: Sendable {
         "The models' declarations have \(schema.faults.count) mistakes; the first: \(schema.faults[0].text)",
         remedy: schema.faults[0].fix, details: schema.faults)
     }
-    let configuration = configurations.first ?? ModelConfiguration(nil)
-    progress(.store(name: configuration.name))
-    let store = try Self.open(configuration, schema)
-    core = ContainerCore(
-      schema: schema, migrationPlan: migrationPlan, configuration: configuration, store: store,
-      plans: ModelPlans(schema.descriptions, store.schema))
+    let configurations = configurations.isEmpty ? [ModelConfiguration(nil)] : configurations
+    let division = try StoreDivision(schema, configurations)
+    var parts: [StorePart] = []
+    for (configuration, document) in zip(configurations, division.documents) {
+      progress(.store(name: configuration.name))
+      let taken = parts.map(\.storeIdentifier)
+      let identifier =
+        taken.contains(configuration.name) ? "\(configuration.name)-\(parts.count + 1)" : configuration.name
+      parts.append(
+        StorePart(
+          index: parts.count, configuration: configuration, store: try Self.open(configuration, document),
+          storeIdentifier: identifier))
+    }
+    core = ContainerCore(schema: schema, migrationPlan: migrationPlan, parts: parts)
     self.schema = schema
     self.migrationPlan = migrationPlan
-    self.configurations = [configuration]
+    self.configurations = Set(configurations)
     main = MainContext()
     progress(.ready)
   }
@@ -95,10 +106,8 @@ public final class ModelContainer: Sendable {
   /// A container on a store that somebody else has opened for the schema: the simulation's way.
   package convenience init(_ schema: Schema, on store: Store) {
     let configuration = ModelConfiguration(isStoredInMemoryOnly: true)
-    self.init(
-      core: ContainerCore(
-        schema: schema, migrationPlan: nil, configuration: configuration, store: store,
-        plans: ModelPlans(schema.descriptions, store.schema)))
+    let part = StorePart(index: 0, configuration: configuration, store: store, storeIdentifier: configuration.name)
+    self.init(core: ContainerCore(schema: schema, migrationPlan: nil, parts: [part]))
   }
 
   /// Another container of the same store: for a context that outlived the one it was made of.
@@ -106,8 +115,25 @@ public final class ModelContainer: Sendable {
     self.core = core
     schema = core.schema
     migrationPlan = core.migrationPlan
-    configurations = [core.configuration]
+    configurations = Set(core.parts.map(\.configuration))
     main = MainContext()
+  }
+
+  /// The store of a configuration.
+  ///
+  /// - Parameter name: nil where the container has only one.
+  /// - Throws: `ambiguous` where there are several and none is named; `model_not_in_schema` where there is none of that name.
+  package func store(of name: String?) throws -> Store {
+    guard let name else {
+      if core.parts.count == 1 { return core.store }
+      throw TomboloError(
+        .ambiguous, "The container has \(core.parts.count) stores, and none of them is named.",
+        remedy: "Name a configuration: \(core.parts.map(\.storeIdentifier).joined(separator: ", ")).")
+    }
+    if let part = core.parts.first(where: { $0.storeIdentifier == name }) { return part.store }
+    throw TomboloError(
+      .modelNotInSchema, "The container has no configuration \(name).",
+      remedy: "It has: \(core.parts.map(\.storeIdentifier).joined(separator: ", ")).")
   }
 
   /// A plan of one version makes the schema a versioned one; what a longer plan needs cannot be done yet.
@@ -129,14 +155,14 @@ public final class ModelContainer: Sendable {
     return released
   }
 
-  private static func open(_ configuration: ModelConfiguration, _ schema: Schema) throws -> Store {
+  private static func open(_ configuration: ModelConfiguration, _ document: SchemaDocument) throws -> Store {
     var options = Store.Options(clock: SystemClock(), randomness: SystemRandomness())
     options.isReadOnly = !configuration.allowsSave && !configuration.isStoredInMemoryOnly
     options.recordsHistory = configuration.recordsHistory
     options.usesStrictRules = configuration.cloudKitDatabase.isStrict
     if configuration.isStoredInMemoryOnly {
       return try Store(
-        .memory(name: configuration.url.lastPathComponent), document: schema.document, options: options)
+        .memory(name: configuration.url.lastPathComponent), document: document, options: options)
     }
     let folder = configuration.url.deletingLastPathComponent()
     if !options.isReadOnly {
@@ -148,34 +174,13 @@ public final class ModelContainer: Sendable {
           remedy: "Give the configuration a URL in a folder that can be written.")
       }
     }
-    return try Store(.file(path: configuration.url.path), document: schema.document, options: options)
+    return try Store(.file(path: configuration.url.path), document: document, options: options)
   }
 
   // MARK: Contexts
 
   /// The context of the main actor; made on first use.
   @preconcurrency @MainActor public var mainContext: ModelContext { main.context(of: self) }
-}
-
-/// What a container is made of, and its contexts hold.
-final class ContainerCore: Sendable {
-  let schema: Schema
-  let migrationPlan: (any SchemaMigrationPlan.Type)?
-  let configuration: ModelConfiguration
-  let store: Store
-  let plans: ModelPlans
-  var storeIdentifier: String { configuration.name }
-
-  init(
-    schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)?, configuration: ModelConfiguration, store: Store,
-    plans: ModelPlans
-  ) {
-    self.schema = schema
-    self.migrationPlan = migrationPlan
-    self.configuration = configuration
-    self.store = store
-    self.plans = plans
-  }
 }
 
 /// Holds the main actor's context. That one holds the container's core, not the container, so that both can go.

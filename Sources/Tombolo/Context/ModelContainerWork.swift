@@ -41,21 +41,23 @@ extension ModelContainer {
 
   // MARK: Erasing
 
-  /// Deletes every record, in one save: all or none. Contexts see it as they see any other context's save.
+  /// Deletes every record, in one save a store: all or none of each. Contexts see it as they see any other context's save.
   ///
   /// The deletion is recorded, and syncs: it empties the other replicas too. To forget a local copy alone, close the
   /// container and remove the store's files.
   ///
   /// - Throws: ``TomboloError`` `read_only_store`; what a save throws.
   public func erase() throws {
-    guard core.configuration.allowsSave else { throw ModelErrors.readOnly(core.configuration.name) }
-    try store.save { writer in
-      for entity in store.schema.entities where entity.lineage.count == 1 {
-        var records: [RecordID] = []
-        try writer.connection.eachRow("SELECT _tombolo_id FROM \(entity.table.quotedIdentifier)") { row in
-          if let record = row.recordID(0) { records.append(record) }
+    for part in core.parts { try part.requireWritable() }
+    for part in core.parts {
+      try part.store.save { writer in
+        for entity in part.store.schema.entities where entity.lineage.count == 1 {
+          var records: [RecordID] = []
+          try writer.connection.eachRow("SELECT _tombolo_id FROM \(entity.table.quotedIdentifier)") { row in
+            if let record = row.recordID(0) { records.append(record) }
+          }
+          for record in records { try writer.delete(entity, record) }
         }
-        for record in records { try writer.delete(entity, record) }
       }
     }
   }

@@ -46,7 +46,7 @@ public final class ModelContext {
   private weak var weakContainer: ModelContainer?
   let link: ContextLink
   let inbox: CommitInbox
-  private let observation: StoreObservation
+  private let observations: [StoreObservation]
   let source = ModelSource()
   /// Tells contexts apart.
   let identity = IdentifierSource.next()
@@ -66,10 +66,17 @@ public final class ModelContext {
   var loadedSlots: [(model: any PersistentModel, relationship: RelationshipDescription)] = []
   /// What could not be thrown where it happened; the next save throws the first of it.
   var deferredFaults: [TomboloError] = []
-  var knownDataVersion: Int64?
+  /// Live results of this context.
+  var results: [WeakResults] = []
+  var isUpdatingResults = false
+  var isResultsUpdateScheduled = false
+  /// By store: what it said when it was last looked at.
+  var knownDataVersions: [Int64?]
 
-  var store: Store { core.store }
   var plans: ModelPlans { core.plans }
+
+  /// The store of a model's records.
+  func store(of plan: ModelPlan) -> Store { (plan.part ?? core.parts[0]).store }
 
   /// A context of its own, for the task that makes it.
   public convenience init(_ container: ModelContainer) { self.init(container, isMain: false) }
@@ -79,20 +86,24 @@ public final class ModelContext {
     // The container holds its main context: that one holds only what the container is made of.
     strongContainer = isMain ? nil : container
     weakContainer = container
-    let link = ContextLink(storeIdentifier: container.core.storeIdentifier, core: container.core)
+    let link = ContextLink(core: container.core)
     let inbox = CommitInbox()
     self.link = link
     self.inbox = inbox
     autosaveEnabled = isMain
     if isMain { link.schedule { work in Task { @MainActor in work() } } }
-    observation = container.core.store.observe { summary in
-      guard inbox.take(summary) else { return }
-      link.isStale.store(true, ordering: .releasing)
-      link.later { link.laterContext?.takeCommitsOfOthers() }
+    observations = container.core.parts.map { part in
+      part.store.observe { summary in
+        guard inbox.take(summary) else { return }
+        link.isStale.store(true, ordering: .releasing)
+        link.later { link.laterContext?.takeCommitsOfOthers() }
+      }
+    }
+    // What others commit from now on is news.
+    knownDataVersions = container.core.parts.map { part in
+      if case .file = part.store.location { try? part.store.dataVersion() } else { nil }
     }
     link.bind(self)
-    // What others commit from now on is news.
-    if case .file = store.location { knownDataVersion = try? store.dataVersion() }
   }
 
   deinit {
@@ -155,6 +166,7 @@ public final class ModelContext {
       takeCommitsOfOthers()
       endUndoEvent()
       autosave()
+      updateResults()
     }
   }
 
@@ -181,6 +193,7 @@ public final class ModelContext {
     state.pendingIndex = pending.count
     pending.append(model)
     if autosaveEnabled, !isAutosaveScheduled { scheduleAutosave() }
+    if !results.isEmpty { scheduleResults() }
   }
 
   func forget(_ model: any PersistentModel) {

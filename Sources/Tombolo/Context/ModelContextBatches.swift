@@ -58,7 +58,9 @@ extension ModelContext {
 
   /// Makes objects of those records that have none yet.
   private func loadRows(_ identifiers: ArraySlice<PersistentIdentifier>) throws {
-    try store.read { _ in
+    guard let name = identifiers.first?.entityName, let plan = plans.plan(named: name) else { return }
+    // They are of one hierarchy, and so in one store.
+    try store(of: plan).read { _ in
       for identifier in identifiers where registry[identifier.record] == nil {
         _ = try object(identifier.record, plans.plan(named: identifier.entityName))
       }

@@ -8,7 +8,7 @@ extension ModelContext {
   /// after all of it is written.
   ///
   /// - Throws: `count_out_of_range`, naming the relationship.
-  func checkCounts(in connection: Connection) throws {
+  func checkCounts(_ pending: [(any PersistentModel)?], in connection: Connection) throws {
     guard plans.hasCounts else { return }
     var checked = Set<RecordID>()
     for case let model? in pending where model._$state.flags.contains(.deletePending) == false {

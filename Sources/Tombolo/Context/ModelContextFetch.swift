@@ -15,13 +15,19 @@ extension ModelContext {
   public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
     try use {
       takeCommitsOfOthers()
-      try noticeOtherProcesses()
       let plan = try plans.requirePlan(for: Model.self)
-      guard descriptor.includePendingChanges, hasPending(of: Model.self, descriptor) else {
-        return try stored(
+      try noticeOtherProcesses(plan)
+      let found: [Model]
+      if descriptor.includePendingChanges, hasPending(of: Model.self, descriptor) {
+        found = try merged(descriptor, plan)
+      } else {
+        found = try stored(
           descriptor, plan, limit: Self.limit(descriptor.fetchLimit), offset: descriptor.fetchOffset)
       }
-      return try merged(descriptor, plan)
+      if !descriptor.relationshipKeyPathsForPrefetching.isEmpty {
+        try prefetch(descriptor.relationshipKeyPathsForPrefetching, of: found, plan)
+      }
+      return found
     }
   }
 
@@ -33,9 +39,10 @@ extension ModelContext {
       takeCommitsOfOthers()
       let plan = try plans.requirePlan(for: Model.self)
       if descriptor.includePendingChanges, hasPending(of: Model.self, descriptor) {
-        try noticeOtherProcesses()
+        try noticeOtherProcesses(plan)
         return try merged(descriptor, plan).count
       }
+      let store = store(of: plan)
       return try store.read { connection in
         let query = try FetchPlan(
           predicate: descriptor.predicate, limit: Self.limit(descriptor.fetchLimit), offset: descriptor.fetchOffset,
@@ -67,6 +74,7 @@ extension ModelContext {
       }
       let limit = Self.limit(descriptor.fetchLimit)
       if limit == 0 { return [] }
+      let store = store(of: plan)
       return try store.read { connection in
         let query = try FetchPlan(
           predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: limit,
@@ -80,7 +88,8 @@ extension ModelContext {
             guard let record = statement.recordID(0) else { throw ModelErrors.malformedIdentity(plan.entity) }
             found.append(
               PersistentIdentifier(
-                record: record, entityName: plan.entity.name, storeIdentifier: link.storeIdentifier, isTemporary: false)
+                record: record, entityName: plan.entity.name, storeIdentifier: plan.part?.storeIdentifier,
+                isTemporary: false)
             )
           }
           return found
@@ -124,7 +133,7 @@ extension ModelContext {
     if let known = registry[record] { return known }
     guard let plan else { return nil }
     let shape = plans.shape(of: plan)
-    return try store.readOnce { connection in
+    return try store(of: plan).readOnce { connection in
       let statement = try connection.numbered(shape.lookUpNumber) {
         "SELECT \(shape.columns) FROM \(plan.entity.table.quotedIdentifier) AS t0 WHERE t0.\"_tombolo_id\" = ?1"
       }
@@ -145,17 +154,24 @@ extension ModelContext {
   func stored<Model: PersistentModel>(
     _ descriptor: FetchDescriptor<Model>, _ plan: ModelPlan, limit: Int?, offset: Int?
   ) throws -> [Model] {
-    let shape = plans.shape(of: plan)
-    let key = PlanShape(
-      predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: limit, offset: offset, entity: plan.entity)
-    if limit != 0, let key, let known = plans.fetches.entry(key) {
+    let isWhole = descriptor.propertiesToFetch.isEmpty
+    let shape = try isWhole ? plans.shape(of: plan) : plans.shape(of: plan, reading: descriptor.propertiesToFetch)
+    let store = store(of: plan)
+    let fetches = (plan.part ?? core.parts[0]).fetches
+    // What is read is no part of a kept plan.
+    let key =
+      isWhole
+      ? PlanShape(
+        predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: limit, offset: offset, entity: plan.entity)
+      : nil
+    if limit != 0, let key, let known = fetches.entry(key) {
       return try store.readOnce { connection in
         try FetchPlan.translatingErrors { try rows(try known.statement(key.arguments, on: connection), plan, shape) }
       }
     }
     return try store.read { connection in
-      let forms = { TextForms(of: self.store.schema, on: connection) }
-      if limit != 0, let key, let known = plans.fetches.entry(key, textForms: forms) {
+      let forms = { TextForms(of: store.schema, on: connection) }
+      if limit != 0, let key, let known = fetches.entry(key, textForms: forms) {
         return try FetchPlan.translatingErrors {
           try rows(try known.statement(key.arguments, on: connection), plan, shape)
         }
@@ -166,7 +182,7 @@ extension ModelContext {
         schema: store.schema, maps: plans.maps, textForms: forms().noting { texts.append($0) })
       if limit == 0 { return [] }
       let select = query.select(shape.columns)
-      if let key { plans.fetches.keep(query, select: select, key, texts) }
+      if let key { fetches.keep(query, select: select, key, texts) }
       return try FetchPlan.translatingErrors { try rows(try query.statement(select, on: connection), plan, shape) }
     }
   }
@@ -177,6 +193,7 @@ extension ModelContext {
   ) throws -> [Model] {
     defer { statement.reset() }
     let reader = _$RowReader(statement: statement, first: shape.first, plan: plan, link: link)
+    if shape.concrete == nil, let leftOut = shape.leftOut[plan.entity.name] { reader.leaveOut(leftOut) }
     return shape.concrete == nil ? try objects(reader) : try concreteObjects(reader, shape)
   }
 
@@ -230,6 +247,7 @@ extension ModelContext {
     if let concrete = shape.concrete {
       guard let (plan, first) = concrete[reader.statement.string(1)] else { return nil }
       reader.select(plan, first: first)
+      if !shape.leftOut.isEmpty { reader.leaveOut(shape.leftOut[plan.entity.name] ?? ColumnSet()) }
     }
     reader.record = record
     let made = try reader.plan.description.type.init(_$row: reader)

@@ -33,8 +33,12 @@ extension ModelContext {
         deferredFaults.append(ModelErrors.notInSchema(type(of: model)))
         continue
       }
+      guard state.missing == nil else {
+        deferredFaults.append(ModelErrors.incomplete(type(of: model)))
+        continue
+      }
       // An object that a unique key has united with another names that one's record.
-      let record = state.record.flatMap { registry[$0] == nil ? $0 : nil } ?? store.makeRecordID()
+      let record = state.record.flatMap { registry[$0] == nil ? $0 : nil } ?? store(of: plan).makeRecordID()
       state.record = record
       state.link = link
       state.plan = plan
@@ -102,6 +106,8 @@ extension ModelContext {
       return
     }
     guard !state.flags.contains(.deletePending) else { return }
+    // What is undone comes back whole.
+    if link.recordsUndo { state.fillAll(model) }
     if state.flags.contains(.listed) { changedCount -= 1 }
     state.flags.insert(.deletePending)
     deletedCount += 1

@@ -8,7 +8,7 @@ extension ModelContext {
   func memberCount(_ relationship: RelationshipDescription, of model: any PersistentModel) throws -> Int {
     try use {
       guard let source = memberSource(relationship, of: model) else { return 0 }
-      var count = try store.read { connection in
+      var count = try source.store.read { connection in
         try connection.firstRow(
           "SELECT count(*) FROM \(source.table) WHERE \(source.owner) = ?1", { $0.bind(source.record, at: 1) },
           { Int($0.int64(0)) }) ?? 0
@@ -40,6 +40,7 @@ extension ModelContext {
     let owner: String
     let member: String
     let record: RecordID
+    let store: Store
   }
 
   private func memberSource(
@@ -49,20 +50,20 @@ extension ModelContext {
     if let link = plan.link(relationship) {
       return MemberSource(
         table: link.table.quotedIdentifier, owner: link.ownColumn.quotedIdentifier,
-        member: link.otherColumn.quotedIdentifier, record: record)
+        member: link.otherColumn.quotedIdentifier, record: record, store: store(of: plan))
     }
     guard let side = plan.farSide(relationship), let destination = plans.plan(for: relationship.destination) else {
       return nil
     }
     return MemberSource(
       table: destination.entity.table.quotedIdentifier, owner: side.column.quotedIdentifier,
-      member: "\"_tombolo_id\"", record: record)
+      member: "\"_tombolo_id\"", record: record, store: store(of: plan))
   }
 
   private func isStored(_ member: any PersistentModel, in source: MemberSource) throws -> Bool {
     guard member._$state.link === link, member._$state.flags.contains(.stored), let record = member._$state.record
     else { return false }
-    return try store.read { connection in
+    return try source.store.read { connection in
       try connection.firstRow(
         "SELECT 1 FROM \(source.table) WHERE \(source.owner) = ?1 AND \(source.member) = ?2",
         {

@@ -23,12 +23,15 @@ extension ModelContext {
   }
 
   /// What is pending, as `userInfo` has it.
-  var changedIdentifiers: [AnyHashable: Any] {
+  ///
+  /// - Parameter part: the store of what is listed; nil for all.
+  func changedIdentifiers(of part: StorePart?) -> [AnyHashable: Any] {
     var inserted: [PersistentIdentifier] = []
     var updated: [PersistentIdentifier] = []
     var deleted: [PersistentIdentifier] = []
     inserted.reserveCapacity(insertedCount)
     for case let model? in pending {
+      if let part, plan(of: model)?.part !== part { continue }
       let flags = model._$state.flags
       if flags.contains(.deletePending) {
         deleted.append(model.persistentModelID)

@@ -23,15 +23,18 @@ extension ModelContext {
       }
     }
     unloadSlots(of: entities)
+    updateResults()
   }
 
-  /// Notices what another process committed: everything that is clean may be out of date.
-  func noticeOtherProcesses() throws {
-    guard case .file = store.location else { return }
-    let version = try store.dataVersion()
-    defer { knownDataVersion = version }
-    guard let knownDataVersion, knownDataVersion != version else { return }
-    for (_, model) in registry where model._$state.flags.contains(.stored) { markStale(model) }
+  /// Notices what another process committed to a model's store: everything of it that is clean may be out of date.
+  func noticeOtherProcesses(_ plan: ModelPlan) throws {
+    guard let part = plan.part, case .file = part.store.location else { return }
+    let version = try part.store.dataVersion()
+    defer { knownDataVersions[part.index] = version }
+    guard let known = knownDataVersions[part.index], known != version else { return }
+    for (_, model) in registry where model._$state.flags.contains(.stored) && model._$state.plan?.part === part {
+      markStale(model)
+    }
     unloadSlots(of: nil)
   }
 
@@ -72,7 +75,7 @@ extension ModelContext {
     state.flags.remove(.stale)
     guard let plan = plan(of: model), state.flags.contains(.stored), let record = state.record else { return }
     do {
-      let isThere = try store.read { connection in
+      let isThere = try store(of: plan).read { connection in
         let statement = try connection.cached(
           "SELECT t0.\"_tombolo_id\", \(plan.columnList.isEmpty ? "NULL" : plan.columnList) FROM \(plan.entity.table.quotedIdentifier) AS t0 WHERE t0.\"_tombolo_id\" = ?1"
         )
@@ -83,6 +86,7 @@ extension ModelContext {
         reader.record = record
         reader.target = state
         try model._$reload(reader)
+        state.noteReloaded(reader)
         return true
       }
       if !isThere { becomeDeleted(model) }

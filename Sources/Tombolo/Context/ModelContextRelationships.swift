@@ -48,6 +48,13 @@ extension ModelContext {
         "JOIN \(link.table.quotedIdentifier) AS l ON l.\(link.otherColumn.quotedIdentifier) = t0.\"_tombolo_id\" WHERE l.\(link.ownColumn.quotedIdentifier) = ?1 ORDER BY l.rowid",
         record)
     }
+    return withPending(found, relationship, of: model)
+  }
+
+  /// Members as the store has them, with what is pending.
+  func withPending(
+    _ found: [any PersistentModel], _ relationship: RelationshipDescription, of model: any PersistentModel
+  ) -> [any PersistentModel] {
     let cell = model._$state.cells[relationship.cell]
     guard cell.hasDelta else { return found }
     var present = Set<ObjectIdentifier>()
@@ -71,7 +78,7 @@ extension ModelContext {
 
   private func objects(_ plan: ModelPlan, _ rest: String, _ record: RecordID) throws -> [any PersistentModel] {
     let shape = plans.shape(of: plan)
-    return try store.read { connection in
+    return try store(of: plan).read { connection in
       let statement = try connection.cached(
         "SELECT \(shape.columns) FROM \(plan.entity.table.quotedIdentifier) AS t0 \(rest)")
       statement.bind(record, at: 1)

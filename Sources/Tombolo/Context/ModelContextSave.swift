@@ -9,24 +9,64 @@ extension ModelContext {
   /// Deletions come last, so that what was moved away before is not deleted with its old owner. A record that someone
   /// else deleted meanwhile stays deleted, and its object becomes a deleted one. Without changes, nothing is written.
   ///
+  /// In a container of several stores each has a transaction and a change set of its own. All of them write and check
+  /// everything before the first one commits, so that a refusal anywhere leaves all as they were. If the disk fails between
+  /// two commits, the error names the stores; what was committed is saved, and the rest stays pending.
+  ///
   /// - Throws: ``TomboloError``; nothing was written then, and the context is as it was: mend it and save again, or call
   ///   ``rollback()``. In a store that syncs, `record_too_large` names the model and property that its server would refuse.
+  ///   `read_only_store` names a configuration that does not allow the save.
   public func save() throws {
     try use {
       try throwDeferredFault()
       takeCommitsOfOthers()
       endUndoEvent()
       guard hasChanges else { return }
-      guard core.configuration.allowsSave else { throw ModelErrors.readOnly(core.configuration.name) }
-      let changes = changedIdentifiers
+      let parts = changedParts
+      for part in parts { try part.requireWritable() }
+      let changes = changedIdentifiers(of: nil)
       NotificationCenter.default.post(name: Self.willSave, object: self, userInfo: changes)
+      if parts.count > 1 { return try save(parts) }
       let (vanished, outcome) = try inbox.passingOverOwn {
-        try store.save(author: author) { writer in try write(to: writer) }
+        try parts[0].store.save(author: author) { writer in try write(to: writer, of: nil) }
       }
-      settle(outcome)
+      settle(outcome, of: nil)
       for model in vanished { becomeDeleted(model) }
+      updateResults()
       NotificationCenter.default.post(name: Self.didSave, object: self, userInfo: changes)
     }
+  }
+
+  /// The stores that something pending belongs to.
+  private var changedParts: [StorePart] {
+    if core.parts.count == 1 { return core.parts }
+    var isChanged = core.parts.map { _ in false }
+    for case let model? in pending { if let part = plan(of: model)?.part { isChanged[part.index] = true } }
+    return core.parts.filter { isChanged[$0.index] }
+  }
+
+  /// Saves to several stores.
+  private func save(_ parts: [StorePart]) throws {
+    let saves = try inbox.passingOverOwn {
+      try Store.save(in: parts.map(\.store), author: author) { writers in
+        try zip(parts, writers).map { part, writer in try write(to: writer, of: part) }
+      }
+    }
+    for (index, part) in parts.enumerated() {
+      guard let outcome = saves.outcomes[index] else { continue }
+      let changes = changedIdentifiers(of: part)
+      settle(outcome, of: part)
+      for model in saves.result[index] { becomeDeleted(model) }
+      NotificationCenter.default.post(name: Self.didSave, object: self, userInfo: changes)
+    }
+    updateResults()
+    guard let failure = saves.failure else { return }
+    let names = parts.enumerated().filter { saves.outcomes[$0.offset] != nil }.map(\.element.storeIdentifier)
+    var error =
+      failure as? TomboloError
+      ?? TomboloError(.databaseFailure, "The stores could not be saved: \(failure).")
+    error.message += " What belongs to \(names.joined(separator: ", ")) is saved; the rest is still pending."
+    throw error
   }
 
   /// Runs work and saves it; what the work or the save throws undoes all that is pending.
@@ -53,10 +93,12 @@ extension ModelContext {
     }
   }
 
+  /// - Parameter part: the store whose records are written; nil for all.
   /// - Returns: changed objects whose record is not there any more.
-  private func write(to writer: StoreWriter) throws -> [any PersistentModel] {
+  private func write(to writer: StoreWriter, of part: StorePart?) throws -> [any PersistentModel] {
     var vanished: [any PersistentModel] = []
-    let needsAssigned = store.options.recordsHistory
+    let pending = pending(of: part)
+    let needsAssigned = writer.options.recordsHistory
     for case let model? in pending {
       let state = model._$state
       guard state.flags.contains(.inserted), let plan = plan(of: model) else { continue }
@@ -80,17 +122,22 @@ extension ModelContext {
       source.point(at: model, plan)
       if try !writer.update(plan.entity, state.recordID(), changed: columns, from: source) { vanished.append(model) }
     }
-    try writePartings(to: writer)
-    try writeLinks(to: writer)
+    try writePartings(pending, to: writer)
+    try writeLinks(to: writer, of: part)
     for case let model? in pending where model._$state.flags.contains(.deletePending) {
       if let plan = plan(of: model) { try writer.delete(plan.entity, model._$state.recordID()) }
     }
-    try checkCounts(in: writer.connection)
+    try checkCounts(pending, in: writer.connection)
     return vanished
   }
 
+  private func pending(of part: StorePart?) -> [(any PersistentModel)?] {
+    guard let part else { return pending }
+    return pending.filter { model in model.flatMap { plan(of: $0)?.part } === part }
+  }
+
   /// References that objects about to be deleted were given or have lost before: a rule follows what is written.
-  private func writePartings(to writer: StoreWriter) throws {
+  private func writePartings(_ pending: [(any PersistentModel)?], to writer: StoreWriter) throws {
     for case let model? in pending {
       let state = model._$state
       guard state.flags.contains(.deletePending), state.flags.contains(.listed), let plan = plan(of: model) else {
@@ -109,9 +156,9 @@ extension ModelContext {
     }
   }
 
-  private func writeLinks(to writer: StoreWriter) throws {
+  private func writeLinks(to writer: StoreWriter, of part: StorePart?) throws {
     for model in touched where model._$state.link === link {
-      guard let plan = plan(of: model) else { continue }
+      guard let plan = plan(of: model), part == nil || plan.part === part else { continue }
       let state = model._$state
       for (relationship, linkPlan) in plan.links {
         let cell = state.cells[relationship.cell]
@@ -137,12 +184,36 @@ extension ModelContext {
 
   // MARK: After a save
 
-  private func settle(_ outcome: SaveOutcome) {
-    let saved = pending
+  /// Takes out of the list what was saved.
+  private func takePending(of part: StorePart?) -> [(any PersistentModel)?] {
+    let all = pending
     pending = []
     insertedCount = 0
     changedCount = 0
     deletedCount = 0
+    guard let part else { return all }
+    var saved: [(any PersistentModel)?] = []
+    for case let model? in all {
+      if plan(of: model)?.part === part {
+        saved.append(model)
+        continue
+      }
+      model._$state.pendingIndex = pending.count
+      pending.append(model)
+      let flags = model._$state.flags
+      if flags.contains(.inserted) {
+        insertedCount += 1
+      } else if flags.contains(.deletePending) {
+        deletedCount += 1
+      } else {
+        changedCount += 1
+      }
+    }
+    return saved
+  }
+
+  private func settle(_ outcome: SaveOutcome, of part: StorePart?) {
+    let saved = takePending(of: part)
     for case let model? in saved {
       let state = model._$state
       state.pendingIndex = -1
@@ -156,7 +227,7 @@ extension ModelContext {
       }
       state.flags.subtract([.inserted, .listed])
     }
-    clearDeltas()
+    clearDeltas(of: part)
     for (gone, stands) in outcome.merged { rebind(gone, to: stands) }
     for (_, record) in outcome.deleted where outcome.merged[record] == nil {
       if let model = registry[record] { becomeDeleted(model) }
@@ -173,13 +244,18 @@ extension ModelContext {
     }
   }
 
-  func clearDeltas() {
+  private func clearDeltas(of part: StorePart?) {
+    var kept: [any PersistentModel] = []
     for model in touched {
+      if let part, plan(of: model)?.part !== part {
+        kept.append(model)
+        continue
+      }
       let state = model._$state
       state.flags.remove(.relationsTouched)
       for index in state.cells.indices { state.cells[index].clearDelta() }
     }
-    touched = []
+    touched = kept
   }
 
   /// A unique key has made one record of two: the object follows the record that stands.
@@ -258,6 +334,7 @@ extension ModelContext {
       touched = []
       for model in inserted { leaveStored(model) }
       for case let model? in undone where model._$state.link === link { restore(model) }
+      updateResults()
     }
   }
 

@@ -13,6 +13,11 @@ enum ModelErrors {
       .otherContext, "An object of \(type) belongs to another context.",
       remedy: "Fetch it in this context by its persistentModelID.")
   }
+  static func incomplete(_ type: any PersistentModel.Type) -> TomboloError {
+    TomboloError(
+      .deletedModel, "An object of \(type) was inserted again whose record was deleted before all of it was read.",
+      remedy: "Read its large values, and what propertiesToFetch left out, before deleting it; or insert a new object.")
+  }
   static func readOnly(_ name: String) -> TomboloError {
     TomboloError(
       .readOnlyStore, "The configuration \(name) does not allow saves.",

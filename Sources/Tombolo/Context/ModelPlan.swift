@@ -6,6 +6,8 @@ package final class ModelPlan: @unchecked Sendable {
   // Guarded by being immutable once the container is made.
   package let description: ClassDescription
   package let entity: EntityPlan
+  /// Where its records lie; nil for a plan of placeholders.
+  let part: StorePart?
   /// By column position: the property.
   package let properties: [Int]
   /// By property: the column position; nil for what has no column.
@@ -14,10 +16,13 @@ package final class ModelPlan: @unchecked Sendable {
   let columnList: String
   /// By column position: the value that nobody chose; nil where every value counts as chosen.
   let unassigned: [Value?]
+  /// The properties whose value may lie outside of the row.
+  let externalProperties: [Int]
   let links: [(relationship: RelationshipDescription, plan: LinkPlan)]
   private let farSides: [FarSidePlan?]
 
-  init(_ description: ClassDescription, _ entity: EntityPlan) {
+  init(_ description: ClassDescription, _ entity: EntityPlan, _ part: StorePart?) {
+    self.part = part
     self.description = description
     self.entity = entity
     let byName = Dictionary(
@@ -38,6 +43,7 @@ package final class ModelPlan: @unchecked Sendable {
       default: return nil
       }
     }
+    externalProperties = entity.columns.filter(\.isExternal).map { properties[$0.position] }
     links = description.relationships.compactMap { relationship in
       entity.links.first { $0.property == relationship.name }.map { (relationship, $0) }
     }
@@ -67,26 +73,39 @@ struct FetchShape {
   let lookUpNumber = StatementNumber.next()
   /// By entity name, where there is more than one class: its plan, and the column of its first property.
   let concrete: [String: (plan: ModelPlan, first: Int32)]?
+  /// By entity name: the properties that are not read, by their place in the class.
+  var leftOut: [String: ColumnSet] = [:]
 }
 
 /// The plans of all models of a container's schema.
 package final class ModelPlans: @unchecked Sendable {
   // Guarded by being immutable once the container is made.
-  package let schema: StoreSchema
   package let maps: KeyPathMaps
-  /// Plans of fetches made before.
-  let fetches = FetchPlanCache()
   /// Whether some relationship has a least or a greatest number of members.
   let hasCounts: Bool
   private let byType: [ObjectIdentifier: ModelPlan]
   private let byName: [String: ModelPlan]
   private let shapes: [ObjectIdentifier: FetchShape]
 
-  init(_ descriptions: [ClassDescription], _ schema: StoreSchema) {
-    self.schema = schema
-    let plans = descriptions.compactMap { description in
-      schema.entity(description.name).map { ModelPlan(description, $0) }
-    }
+  convenience init(_ descriptions: [ClassDescription], _ parts: [StorePart]) {
+    self.init(
+      descriptions.compactMap { description in
+        for part in parts {
+          if let entity = part.store.schema.entity(description.name) { return ModelPlan(description, entity, part) }
+        }
+        return nil
+      })
+  }
+
+  /// Plans of objects that are in no store.
+  convenience init(_ descriptions: [ClassDescription], _ schema: StoreSchema) {
+    self.init(
+      descriptions.compactMap { description in
+        schema.entity(description.name).map { ModelPlan(description, $0, nil) }
+      })
+  }
+
+  private init(_ plans: [ModelPlan]) {
     byType = Dictionary(
       plans.map { (ObjectIdentifier($0.description.type), $0) }, uniquingKeysWith: { first, _ in first })
     let byName = Dictionary(plans.map { ($0.entity.name, $0) }, uniquingKeysWith: { first, _ in first })

@@ -2,7 +2,7 @@
 public struct DefaultHistoryInsert<Model: PersistentModel>: HistoryInsert {
   /// The record's identity.
   public let changedPersistentIdentifier: PersistentIdentifier
-  /// The number of the save in its store.
+  /// The transaction's place in the store's history.
   public let transactionIdentifier: Int64
   /// The place among the save's changes.
   public let changeIdentifier: Int64
@@ -14,7 +14,7 @@ public struct DefaultHistoryUpdate<Model: PersistentModel>: HistoryUpdate, @unch
 
   /// The record's identity.
   public let changedPersistentIdentifier: PersistentIdentifier
-  /// The number of the save in its store.
+  /// The transaction's place in the store's history.
   public let transactionIdentifier: Int64
   /// The place among the save's changes.
   public let changeIdentifier: Int64
@@ -38,7 +38,7 @@ public struct DefaultHistoryUpdate<Model: PersistentModel>: HistoryUpdate, @unch
 public struct DefaultHistoryDelete<Model: PersistentModel>: HistoryDelete {
   /// The record's identity.
   public let changedPersistentIdentifier: PersistentIdentifier
-  /// The number of the save in its store.
+  /// The transaction's place in the store's history.
   public let transactionIdentifier: Int64
   /// The place among the save's changes.
   public let changeIdentifier: Int64

@@ -1,19 +1,22 @@
 import TomboloProtocol
 
-/// The place of a save in its store's history.
+/// A place in a container's history: after one save, or one pull, of each store.
 public struct DefaultHistoryToken: HistoryToken {
-  /// By store: the number of its save.
+  /// By store: the place in its history.
   public let tokenValue: [String: Int64]?
 
-  init(storeIdentifier: String, number: Int64) { tokenValue = [storeIdentifier: number] }
+  init(_ numbers: [String: Int64]) { tokenValue = numbers }
 
-  /// The number of the save; 0 for an empty token.
-  var number: Int64 { tokenValue?.values.max() ?? 0 }
+  /// The place in a store's history; 0 for a store that the token does not name.
+  func number(of store: String) -> Int64 { tokenValue?[store] ?? 0 }
 
-  /// Orders by the time of the saves.
+  /// Orders by the time of the saves: `a < b` where `b` comes after a save of some store that `a` comes before.
+  ///
+  /// The tokens of one fetch are in a strict order. Of tokens of several fetches in a container of several stores, none hides
+  /// a save: what `$0.token > token` finds may come twice where clocks were set back, and is never passed over.
   public static func < (a: DefaultHistoryToken, b: DefaultHistoryToken) -> Bool {
     TokenWatch.note(a, b)
-    return a.number < b.number
+    return (b.tokenValue ?? [:]).contains { store, number in a.number(of: store) < number }
   }
 }
 
@@ -27,10 +30,10 @@ enum TokenWatch {
 
   fileprivate static func note(_ a: DefaultHistoryToken, _ b: DefaultHistoryToken) { notes?.tokens += [a, b] }
 
-  /// The least number that `body` compares with another; nil if it compares none.
-  static func leastNumber(in body: () throws -> Void) rethrows -> Int64? {
+  /// The tokens that `body` compares.
+  static func tokens(in body: () throws -> Void) rethrows -> [DefaultHistoryToken] {
     let watched = Notes()
     try $notes.withValue(watched) { try body() }
-    return watched.tokens.map(\.number).min()
+    return watched.tokens
   }
 }

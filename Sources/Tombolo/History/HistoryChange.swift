@@ -23,7 +23,7 @@ public protocol HistoryChangeDescription<Model>: Hashable, Sendable {
   associatedtype Model: PersistentModel
   /// The record's identity.
   var changedPersistentIdentifier: PersistentIdentifier { get }
-  /// The number of the save in its store.
+  /// The transaction's place in the store's history.
   var transactionIdentifier: Int64 { get }
   /// The place among the save's changes.
   var changeIdentifier: Int64 { get }

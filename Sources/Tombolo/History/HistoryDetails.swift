@@ -4,11 +4,13 @@ import TomboloSQLite
 /// A save's changes, read when somebody asks.
 final class HistoryDetails: Sendable {
   private let core: ContainerCore
+  private let part: StorePart
   private let number: Int64
   private let loaded = Guarded<[HistoryChange]?>(nil)
 
-  init(core: ContainerCore, number: Int64) {
+  init(core: ContainerCore, part: StorePart, number: Int64) {
     self.core = core
+    self.part = part
     self.number = number
   }
 
@@ -20,8 +22,8 @@ final class HistoryDetails: Sendable {
   }
 
   func load() throws {
-    let changes = try core.store.read { connection in
-      try HistoryReader(connection, core: core, number: number).changes()
+    let changes = try part.store.read { connection in
+      try HistoryReader(connection, core: core, part: part, number: number).changes()
     }
     loaded.withLock { $0 = changes }
   }
@@ -41,22 +43,25 @@ private struct HistoryReader {
 
   private let connection: Connection
   private let core: ContainerCore
+  private let part: StorePart
   private let number: Int64
 
-  init(_ connection: Connection, core: ContainerCore, number: Int64) {
+  init(_ connection: Connection, core: ContainerCore, part: StorePart, number: Int64) {
     self.connection = connection
     self.core = core
+    self.part = part
     self.number = number
   }
 
   func changes() throws -> [HistoryChange] {
+    guard let save = HistoryNumber.save(of: number) else { return try pulled() }
     var entries: [Entry] = []
     var places: [RecordID: Int] = [:]
     try connection.eachRow(
       "SELECT position, entity, record, kind, detail FROM _tombolo_change WHERE save = ?1 ORDER BY position",
-      { $0.bind(number, at: 1) }
+      { $0.bind(save, at: 1) }
     ) { row in
-      guard let entity = core.store.schema.entity(number: Int(row.int64(1))), let record = row.recordID(2),
+      guard let entity = part.store.schema.entity(number: Int(row.int64(1))), let record = row.recordID(2),
         let kind = ChangeKind(rawValue: Int(row.int64(3)))
       else { throw TomboloError.damaged("a change cannot be read") }
       let detail = try ChangeDetail(kind, decoding: row.isNull(4) ? nil : row.bytes(4))
@@ -67,9 +72,33 @@ private struct HistoryReader {
       }
       Self.take(detail, into: &entries[place])
     }
-    return entries.compactMap { entry in
+    return described(entries)
+  }
+
+  private func described(_ entries: [Entry]) -> [HistoryChange] {
+    entries.compactMap { entry in
       core.plans.plan(named: entry.entity.name).map { change(entry, $0, $0.description.type) }
     }
+  }
+
+  /// What a sync brought.
+  private func pulled() throws -> [HistoryChange] {
+    var entries: [Entry] = []
+    for change in try PulledHistory(connection: connection).changes(of: number) {
+      guard let entity = part.store.schema.entity(number: change.entity) else { continue }
+      let kind: ChangeKind =
+        switch change.kind {
+        case .insert: .create
+        case .update: .update
+        case .delete: .delete
+        }
+      let columns = entity.columns.filter { change.columns.contains($0.number) }.map(\.property)
+      entries.append(
+        Entry(
+          entity: entity, record: change.record, position: Int64(entries.count), kind: kind,
+          updated: columns + change.links.sorted(), values: change.preserved))
+    }
+    return described(entries)
   }
 
   private static func take(_ detail: ChangeDetail, into entry: inout Entry) {
@@ -91,7 +120,7 @@ private struct HistoryReader {
 
   private func change<Model: PersistentModel>(_ entry: Entry, _ plan: ModelPlan, _ type: Model.Type) -> HistoryChange {
     let identifier = PersistentIdentifier(
-      record: entry.record, entityName: entry.entity.name, storeIdentifier: core.storeIdentifier, isTemporary: false)
+      record: entry.record, entityName: entry.entity.name, storeIdentifier: part.storeIdentifier, isTemporary: false)
     switch entry.kind {
     case .create:
       return .insert(

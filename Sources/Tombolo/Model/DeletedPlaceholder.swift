@@ -50,15 +50,29 @@ enum DeletedPlaceholder {
     defer { statement.reset() }
     _ = try statement.step()
     let reader = _$RowReader(
-      statement: statement, first: 1, plan: plan, link: ContextLink(storeIdentifier: "", core: nil))
+      statement: statement, first: 1, plan: plan, link: ContextLink(core: nil))
     reader.record = record ?? IdentifierSource.next()
     return try type.init(_$row: reader)
+  }
+
+  /// A value that may stand in an attribute's place until it is read; nil where none can be made up for certain.
+  static func neutral(_ attribute: SchemaAttribute) -> Value? {
+    if attribute.isOptional { return .null }
+    if case .constant(let value) = attribute.defaultValue { return value }
+    // Only some raw values are an enum's, and only some texts a Codable value's.
+    if attribute.type == .codable || attribute.options.contains("transformable") { return nil }
+    if attribute.swiftType != nil, attribute.cases.isEmpty { return nil }
+    return value(attribute, unknown: "")
   }
 
   private static func constant(_ property: ClassDescription.Property, unknown: String) -> Value {
     guard case .attribute(let attribute) = property.kind else { return .null }
     if case .constant(let value) = attribute.defaultValue { return value }
     if attribute.isOptional { return .null }
+    return value(attribute, unknown: unknown)
+  }
+
+  private static func value(_ attribute: SchemaAttribute, unknown: String) -> Value {
     if let value = attribute.cases.first { return value }
     switch attribute.type {
     case .bool, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64: return .integer(0)

@@ -27,6 +27,8 @@ public final class _$ModelState: @unchecked Sendable {
     package static let probe = Flags(rawValue: 256)
     /// Some required reference was cleared once: ask its cell before its slot is taken at its word.
     package static let hasCleared = Flags(rawValue: 512)
+    /// Some attribute was not read with the row: see ``_$ModelState/missing``.
+    package static let partial = Flags(rawValue: 1024)
   }
 
   package var record: RecordID?
@@ -41,6 +43,8 @@ public final class _$ModelState: @unchecked Sendable {
   package var changed = ColumnSet()
   package var cells: [RelationCell] = []
   package var registrar: ObservationRegistrar?
+  /// What was not read with the row; nil for nothing.
+  package var missing: MissingProperties?
   private var runningObservers: [String] = []
 
   /// The state of an object that nobody has inserted.
@@ -71,7 +75,8 @@ public final class _$ModelState: @unchecked Sendable {
   package func identifier(of model: some PersistentModel) -> PersistentIdentifier {
     PersistentIdentifier(
       record: recordID(), entityName: description(of: model).name,
-      storeIdentifier: flags.contains(.stored) ? link?.storeIdentifier : nil, isTemporary: !flags.contains(.stored))
+      storeIdentifier: flags.contains(.stored) ? plan?.part?.storeIdentifier : nil,
+      isTemporary: !flags.contains(.stored))
   }
 
   /// Takes the place of a fetched row's object in its context.
@@ -81,6 +86,7 @@ public final class _$ModelState: @unchecked Sendable {
     plan = row.plan
     flags = [.stored, .absorbed]
     cells = row.cells
+    if row.mayMiss { noteMissing(row) }
   }
 
   /// Whether an observer (`didSet`, `willSet`) of that property may run: not inside itself.
@@ -102,7 +108,6 @@ package final class ContextLink: @unchecked Sendable {
   private unowned(unsafe) var current: ModelContext?
   /// The same for work that runs later, when another thread may be giving the context up.
   private(set) weak var laterContext: ModelContext?
-  package let storeIdentifier: String
   /// Of what the context was made: an object that outlives it still finds its relationships. Nil for placeholders.
   let core: ContainerCore?
   /// Whether the context has an undo manager.
@@ -112,10 +117,7 @@ package final class ContextLink: @unchecked Sendable {
   /// Runs work where the context is used, when that place is free; nil where the program alone decides.
   private let scheduler = Guarded<(@Sendable (@escaping @Sendable () -> Void) -> Void)?>(nil)
 
-  init(storeIdentifier: String, core: ContainerCore?) {
-    self.storeIdentifier = storeIdentifier
-    self.core = core
-  }
+  init(core: ContainerCore?) { self.core = core }
   func bind(_ context: ModelContext) {
     current = context
     laterContext = context

@@ -9,6 +9,7 @@ extension _$ModelState {
   /// Notes that a property is read: takes over what others have committed, and registers the observer.
   public func _$access<Model: PersistentModel, Value>(_ model: Model, _ path: KeyPath<Model, Value>) {
     refreshIfStale(model)
+    if flags.contains(.partial) { fill(model, path) }
     register(model, path)
   }
 
@@ -101,6 +102,11 @@ extension _$ModelState {
 
   package func noteChange(_ model: some PersistentModel, _ property: Int) {
     changed.insert(property)
+    if flags.contains(.partial) {
+      var assigned = ColumnSet()
+      assigned.insert(property)
+      noteFilled(assigned)
+    }
     if flags.isDisjoint(with: [.listed, .inserted]), let context = link?.context { context.noteChanged(model) }
   }
 

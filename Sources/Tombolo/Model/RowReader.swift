@@ -17,6 +17,15 @@ public final class _$RowReader {
   package var cells: [RelationCell]
   /// The object's state while values are read anew; nil while an object is made.
   package var target: _$ModelState?
+  /// The only properties that are read anew; nil for all.
+  package var only: ColumnSet?
+  /// The properties that the fetch left out of its rows.
+  var leftOut = ColumnSet()
+  /// The objects of the current class that the fetch makes, where it leaves something out.
+  var batch: FetchBatch? { batches[ObjectIdentifier(plan)] }
+  private var batches: [ObjectIdentifier: FetchBatch] = [:]
+  /// Whether an object may be made without some of its attributes.
+  private(set) var mayMiss: Bool
   private lazy var decoder = JSONDecoder()
 
   package init(statement: Statement, first: Int32, plan: ModelPlan, link: ContextLink) {
@@ -25,6 +34,7 @@ public final class _$RowReader {
     self.plan = plan
     self.link = link
     record = RecordID(high: 0, low: 0)
+    mayMiss = !plan.externalProperties.isEmpty && link.core != nil
     cells = plan.description.unloadedCells
   }
 
@@ -33,8 +43,32 @@ public final class _$RowReader {
     self.first = first
     if plan !== self.plan {
       self.plan = plan
+      mayMiss = !leftOut.isEmpty || !plan.externalProperties.isEmpty
       cells = plan.description.unloadedCells
     }
+  }
+
+  // MARK: What the row does not tell
+
+  /// Leaves properties out of the objects of the current class.
+  func leaveOut(_ properties: ColumnSet) {
+    leftOut = properties
+    mayMiss = !properties.isEmpty || !plan.externalProperties.isEmpty
+  }
+
+  /// The properties of the current row that have to be read when they are asked for.
+  func missing() -> ColumnSet {
+    var missing = leftOut
+    for property in plan.externalProperties {
+      let column = first + Int32(truncatingIfNeeded: property)
+      // Nothing in the row: it may lie outside.
+      let isEmpty = !statement.isNull(column) && statement.withBytes(column) { $0.isEmpty }
+      if isEmpty { missing.insert(property) } else if !leftOut.contains(property) { missing.remove(property) }
+    }
+    if !leftOut.isEmpty, batch.map({ $0.records.count >= FetchBatch.countMax }) ?? true {
+      batches[ObjectIdentifier(plan)] = FetchBatch()
+    }
+    return missing
   }
 
   // MARK: Columns
@@ -93,6 +127,7 @@ public final class _$RowReader {
   /// says nothing.
   public func _$refreshes(_ property: Int) -> Bool {
     guard let target, plan.positions.indices.contains(property) else { return true }
+    if let only, !only.contains(property) { return false }
     return plan.positions[property] != nil && !target.changed.contains(property)
   }
   /// Tells observers that a value is about to be another one.
