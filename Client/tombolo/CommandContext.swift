@@ -39,14 +39,19 @@ package struct CommandContext: Sendable {
   func isDatabase(_ path: String) throws -> Bool {
     guard let handle = FileHandle(forReadingAtPath: path) else { throw CommandFailure.unreadable(path) }
     defer { try? handle.close() }
-    return try handle.read(upToCount: 16) == Data("SQLite format 3\u{0}".utf8)
+    guard let head = try? handle.read(upToCount: 16) ?? Data() else { throw CommandFailure.unreadable(path) }
+    return head == Data("SQLite format 3\u{0}".utf8)
   }
 }
 
 /// Errors that more than one command raises.
 enum CommandFailure {
   static func unreadable(_ path: String) -> TomboloError {
-    TomboloError(
+    var isDirectory: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+      return TomboloError(.fileUnreadable, "\(path) is a folder.", remedy: "Name a file in it.")
+    }
+    return TomboloError(
       .fileUnreadable, "The file \(path) cannot be read.", remedy: "Check the path and the right to read it.")
   }
 

@@ -65,6 +65,12 @@ package enum CommandRunner {
       }
       return context.output.text(help)
     }
+    if first == "--version" || first == "-V" || first == "version" { return context.output.line(version) }
+    if arguments.dropFirst().allSatisfy({ $0 == "--help" || $0 == "-h" }), arguments.count > 1,
+      let group = help(ofGroup: first)
+    {
+      return context.output.text(group)
+    }
     let command = try find(arguments)
     let declaration = command.declaration
     let rest = Array(arguments.dropFirst(declaration.name.split(separator: " ").count))
@@ -99,6 +105,19 @@ package enum CommandRunner {
     throw UsageError("'\(first)' is no command\(NearestName.suggestion(for: first, among: heads))")
   }
 
+  private static var version: String {
+    "tombolo \(ProgramVersion.text)\nprotocol \(ProgramVersion.protocolVersion), store format \(StoreVersion.format)"
+  }
+
+  /// What `schema --help` says: the commands that begin so. Nil for what is no group, or a command itself.
+  private static func help(ofGroup word: String) -> String? {
+    let group = commands.filter { $0.declaration.name.hasPrefix(word + " ") }
+    guard !group.isEmpty, !commands.contains(where: { $0.declaration.name == word }) else { return nil }
+    return "Usage: tombolo \(word) COMMAND …\n\n"
+      + CommandDeclaration.columns(group.map { ($0.declaration.name, $0.declaration.summary) })
+      + "\ntombolo \(word) COMMAND --help explains one.\n"
+  }
+
   package static var help: String {
     let rows = commands.map { ($0.declaration.name, $0.declaration.summary) }
     return """
@@ -107,7 +126,7 @@ package enum CommandRunner {
       Usage: tombolo COMMAND …
 
       \(CommandDeclaration.columns(rows))
-      tombolo COMMAND --help explains one. Identifiers may be shortened while they stay unique.
+      tombolo COMMAND --help explains one; tombolo --version says which this is. Identifiers may be shortened while they stay unique.
       Exit status: 0 done, 1 an error or a negative answer, 64 called wrongly.
 
       """

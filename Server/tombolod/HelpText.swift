@@ -9,7 +9,7 @@ enum HelpText {
       tombolod token list --data DIR [--store NAME]
       tombolod token revoke --data DIR ID
 
-    '--help' after a command explains it. Exit status: 0 done, 1 failed, 64 not understood.
+    '--help' after a command explains it; '--version' says which program this is. Exit status: 0 done, 1 failed, 64 not understood.
     """
 
   static let serve = """

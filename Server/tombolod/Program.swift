@@ -12,6 +12,9 @@ enum Program {
       case "serve": return try ServeCommand.run(Array(words.dropFirst()))
       case "restore": return try RestoreCommand.run(Array(words.dropFirst()))
       case "token": return try TokenCommand.run(Array(words.dropFirst()))
+      case "--version", "-V", "version":
+        print("tombolod \(ProgramVersion.text)\nprotocol \(ProgramVersion.protocolVersion)")
+        return 0
       case "--help", "-h", "help":
         print(HelpText.program)
         return 0

@@ -37,7 +37,7 @@ struct ValueRuleTests {
     (.integer(-1), .uint8, .integerOutOfRange), (.integer(65_536), .uint16, .integerOutOfRange),
     (.integer(4_294_967_296), .uint32, .integerOutOfRange), (.integer(-1), .uint64, .integerOutOfRange),
     (.real(.nan), .double, .notANumber), (.real(.nan), .date, .notANumber), (.real(-.nan), .float, .notANumber),
-    (.real(1e39), .float, .integerOutOfRange), (.real(1), .int64, .wrongType), (.text("1"), .int64, .wrongType),
+    (.real(1e39), .float, .floatOutOfRange), (.real(1), .int64, .wrongType), (.text("1"), .int64, .wrongType),
     (.integer(1), .string, .wrongType), (.blob([1]), .string, .wrongType), (.text("x"), .data, .wrongType),
     (.blob([1]), .uuid, .wrongType), (.text("twelve"), .decimal, .wrongType), (.real(1), .decimal, .wrongType),
     (.text("123456789012345678901234567890123456789"), .decimal, .decimalOutOfRange),

@@ -27,7 +27,7 @@ package struct ConflictsCommand: Command {
   package func run(in context: CommandContext) throws {
     let store = try context.open(store, readOnly: restored == nil)
     let entries = try store.conflicts()
-    if let restored { return try store.restoreConflict(try Self.entry(restored, among: entries).id) }
+    if let restored { return try ConflictsRestoreCommand.restore(restored, in: store, context.output) }
     let naming = RecordNaming(store)
     let worded = try entries.map { entry in
       let name = try naming.name(of: entry.record, entity: entry.entity)

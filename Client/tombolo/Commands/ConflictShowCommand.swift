@@ -53,8 +53,27 @@ package struct ConflictsRestoreCommand: Command {
   }
 
   package func run(in context: CommandContext) throws {
-    let store = try context.open(store)
-    try store.restoreConflict(try ConflictsCommand.entry(identifier, among: try store.conflicts()).id)
+    try Self.restore(identifier, in: try context.open(store), context.output)
+  }
+
+  /// Makes an entry good, and says what that came to.
+  static func restore(_ identifier: String, in store: Store, _ output: Output) throws {
+    let entry = try ConflictsCommand.entry(identifier, among: try store.conflicts())
+    let restoration = try store.restoreConflict(entry.id)
+    let place = "\(entry.entity) \(entry.record)"
+    let list = restoration.properties.joined(separator: ", ")
+    switch restoration.kind {
+    case .written: output.note("\(list) of \(place) is written again.")
+    case .deleted: output.note("\(place) is deleted again.")
+    case .needless: output.note("\(place) is deleted already: nothing was to be done.")
+    case .remade:
+      output.note("\(place) is made anew, with what was lost of it: \(list).")
+      if !restoration.missing.isEmpty {
+        output.note(
+          "Nothing was lost of the rest, and this replica no longer has it: "
+            + "\(restoration.missing.joined(separator: ", ")) have their defaults or no value.")
+      }
+    }
   }
 }
 

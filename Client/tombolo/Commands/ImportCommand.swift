@@ -21,7 +21,9 @@ package struct ImportCommand: Command {
     discussion:
       "The first line has the columns' names. All lines come in with one save, or, without --skip-bad, none of them.\n"
       + "An empty field is no value, or the attribute's default where it must have one; \"\" is empty text.",
-    operands: [Shared.store, OperandDeclaration("FILE", help: "The CSV file (RFC 4180, UTF-8).")],
+    operands: [
+      Shared.store, OperandDeclaration("FILE", help: "The CSV file (RFC 4180, UTF-8); - for standard input."),
+    ],
     options: [
       entity.declaration, key.declaration, maps.declaration, links.declaration, skipBad.declaration,
       Shared.json.declaration,
@@ -56,10 +58,13 @@ package struct ImportCommand: Command {
   package func run(in context: CommandContext) throws {
     let store = try context.open(store)
     let entity = try RecordAccess.entity(entity, in: store.schema)
-    guard let handle = FileHandle(forReadingAtPath: file) else { throw CommandFailure.unreadable(file) }
-    defer { try? handle.close() }
-    let size = try handle.seekToEnd()
-    try handle.seek(toOffset: 0)
+    guard let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file) else {
+      throw CommandFailure.unreadable(file)
+    }
+    defer { if file != "-" { try? handle.close() } }
+    // A pipe has no size, and is read once.
+    let size = (try? handle.seekToEnd()) ?? 0
+    if size > 0 { try handle.seek(toOffset: 0) }
     let reader = CSVReader {
       do {
         return [UInt8](try handle.read(upToCount: Self.pieceBytes) ?? Data())

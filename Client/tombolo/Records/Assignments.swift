@@ -11,6 +11,20 @@ package struct Assignments: Sendable {
     package var name: String
     /// Nil for `name:null`.
     package var text: String?
+
+    /// The same argument cut where the name of an attribute ends: a name may hold an equals sign itself.
+    fileprivate func read(for entity: EntityPlan) -> Item {
+      guard entity.column(name) == nil, let text else { return self }
+      let whole = "\(name)=\(text)"
+      if whole.hasSuffix(":null"), entity.column(String(whole.dropLast(5))) != nil {
+        return Item(name: String(whole.dropLast(5)), text: nil)
+      }
+      for (place, character) in zip(text.indices, text) where character == "=" {
+        let longer = "\(name)=\(text[..<place])"
+        if entity.column(longer) != nil { return Item(name: longer, text: String(text[text.index(after: place)...])) }
+      }
+      return self
+    }
   }
 
   package let items: [Item]
@@ -32,10 +46,16 @@ package struct Assignments: Sendable {
         throw UsageError("'\(argument)' is neither name=value nor name:null")
       }
       guard !item.name.isEmpty else { throw UsageError("'\(argument)' names no attribute") }
-      guard !items.contains(where: { $0.name == item.name }) else { throw UsageError("\(item.name) is given twice") }
+      // Of a name that holds an equals sign only the first part is known yet.
+      let isDouble = items.contains { $0.name == item.name && ($0.text == item.text || !Self.mayGoOn($0, item)) }
+      guard !isDouble else { throw UsageError("\(item.name) is given twice") }
       items.append(item)
     }
     self.items = items
+  }
+
+  private static func mayGoOn(_ first: Item, _ second: Item) -> Bool {
+    [first.text, second.text].contains { $0?.contains("=") ?? false || $0?.hasSuffix(":null") ?? false }
   }
 
   /// The values by property, references looked up.
@@ -46,8 +66,9 @@ package struct Assignments: Sendable {
     Value]
   {
     var values: [String: Value] = [:]
-    for item in items {
+    for item in items.map({ $0.read(for: entity) }) {
       let column = try RecordAccess.column(item.name, of: entity)
+      guard values[item.name] == nil else { throw UsageError("\(item.name) is given twice") }
       values[item.name] = try value(item, column, entity, schema, connection)
     }
     return values

@@ -60,6 +60,7 @@ extension ErrorCode {
     (.countOutOfRange, 422),
     (.notANumber, 422),
     (.integerOutOfRange, 422),
+    (.floatOutOfRange, 422),
     (.decimalOutOfRange, 422),
     (.wrongType, 422),
     (.undecodableValue, 422),

@@ -121,6 +121,8 @@ extension ErrorCode {
   public static let notANumber = ErrorCode(rawValue: "not_a_number")
   /// An integer does not fit the width of its attribute, or of a signed 64-bit column.
   public static let integerOutOfRange = ErrorCode(rawValue: "integer_out_of_range")
+  /// A number is beyond what a float, or a double, can hold.
+  public static let floatOutOfRange = ErrorCode(rawValue: "float_out_of_range")
   /// A decimal has more digits than can be kept exactly.
   public static let decimalOutOfRange = ErrorCode(rawValue: "decimal_out_of_range")
   /// A value is not of its attribute's type.

@@ -7,7 +7,7 @@ package enum ValueRules {
   /// The value in the one form that rows, wire and checksums hold.
   ///
   /// - Parameter name: what messages call the attribute, as `Book.price`.
-  /// - Throws: ``TomboloError`` with ``ErrorCode/wrongType``, ``ErrorCode/integerOutOfRange``, ``ErrorCode/notANumber``,
+  /// - Throws: ``TomboloError`` with ``ErrorCode/wrongType``, ``ErrorCode/integerOutOfRange``, ``ErrorCode/floatOutOfRange``, ``ErrorCode/notANumber``,
   ///   ``ErrorCode/decimalOutOfRange``. Null passes: whether it may be is ``normalized(_:for:of:)``'s matter.
   package static func normalized(_ value: Value, as type: AttributeType, named name: String) throws -> Value {
     switch (value, type) {
@@ -19,7 +19,7 @@ package enum ValueRules {
       let single = Float(try checked(real, named: name))
       guard single.isFinite || real.isInfinite else {
         throw TomboloError(
-          .integerOutOfRange, "A value of \(name) does not fit a 32-bit float.", remedy: "Declare it Double.")
+          .floatOutOfRange, "A value of \(name) does not fit a 32-bit float.", remedy: "Declare it Double.")
       }
       return .real(Double(single))
     // A number without a fraction that somebody wrote in the shell, or left out in JSON.

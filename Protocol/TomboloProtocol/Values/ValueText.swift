@@ -31,7 +31,13 @@ extension ValueRules {
         // Swift also reads hexadecimal and "nan(…)"; people who write those mean something else.
         guard let first = text.utf8.first, first != 0x20, text.utf8.allSatisfy({ "+-.0123456789eE".utf8.contains($0) })
         else { return nil }
-        return Double(text).flatMap { $0.isFinite ? .real($0) : nil }
+        guard let real = Double(text) else { return nil }
+        guard real.isFinite else {
+          throw TomboloError(
+            .floatOutOfRange, "A number for \(name) is beyond what a double can hold.",
+            remedy: "Write inf for infinity, or keep such numbers as decimal or string.")
+        }
+        return .real(real)
       }
     case .decimal: return try DecimalForm.canonical(text).map { .text($0) }
     case .string: return .text(text)

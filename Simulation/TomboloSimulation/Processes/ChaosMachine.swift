@@ -43,6 +43,7 @@ final class ChaosMachine: @unchecked Sendable {
       try endWatcher(kills: generator.chance(0.5))
     } catch {
       run.fail(error)
+      watcher?.process.killAndWait()
     }
   }
 

@@ -91,6 +91,8 @@ package final class ChaosRun: Sendable {
     do {
       return try perform()
     } catch {
+      // Whatever failed first is what is told.
+      _ = try? daemon.kill()
       var failure = error as? SimulationFailure ?? SimulationFailure(.progress, "unexpected error: \(error)")
       failure.seed = options.seed
       failure.trace = trace.withLock { $0.newest }

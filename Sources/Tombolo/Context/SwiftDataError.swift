@@ -71,7 +71,7 @@ extension TomboloError {
     unsupportedKeyPath: [.unknownAttribute, .unknownRelationship, .unsupportedSort, .unsupportedPredicate],
     modelValidationFailure: [
       .requiredAttribute, .requiredReference, .uniqueViolation, .deleteDenied, .cyclicReference, .countOutOfRange,
-      .notANumber, .integerOutOfRange, .decimalOutOfRange, .wrongType, .invalidText,
+      .notANumber, .integerOutOfRange, .floatOutOfRange, .decimalOutOfRange, .wrongType, .invalidText,
     ],
     missingModelContext: [.otherContext, .deletedModel],
     unknownSchema: [.unknownSchema, .modelNotInSchema, .schemaDiffers],

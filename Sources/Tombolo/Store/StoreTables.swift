@@ -1,6 +1,12 @@
 package import TomboloProtocol
 import TomboloSQLite
 
+/// What a store's file says of its form.
+package enum StoreVersion {
+  /// The number of the store's format.
+  package static let format: Int64 = StoreTables.format
+}
+
 /// The statements that make a store's tables.
 enum StoreTables {
   /// `PRAGMA application_id`: "Tmbl".

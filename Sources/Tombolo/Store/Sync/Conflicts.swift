@@ -20,8 +20,9 @@ extension Store {
   /// is made again.
   ///
   /// - Throws: `unknown_record`, if there is no such entry, or nothing to write the value into; what a save throws.
-  package func restoreConflict(_ id: RecordID) throws {
-    var settled: [RecordID] = []
+  @discardableResult
+  package func restoreConflict(_ id: RecordID) throws -> ConflictRestoration {
+    var restoration = ConflictRestoration()
     let outcome = try save { writer in
       let entries = try Self.conflicts(writer.connection)
       guard let entry = entries.first(where: { $0.id == id }) else {
@@ -29,11 +30,12 @@ extension Store {
           .unknownRecord, "There is no conflict \(id).", remedy: "'tombolo conflicts STORE' lists those that there are."
         )
       }
-      settled = try ConflictRestoring(writer: writer, schema: schema).restore(entry, among: entries)
-      try Self.forget(settled, writer.connection)
+      restoration = try ConflictRestoring(writer: writer, schema: schema).restore(entry, among: entries)
+      try Self.forget(restoration.settled, writer.connection)
     }.outcome
     // What stands already changes nothing, and a save that changes nothing is rolled back whole.
-    if outcome.save == nil { try write { try Self.forget(settled, $0) } }
+    if outcome.save == nil { try write { try Self.forget(restoration.settled, $0) } }
+    return restoration
   }
 
   private static func forget(_ entries: [RecordID], _ connection: Connection) throws {
@@ -41,6 +43,28 @@ extension Store {
       try connection.run("DELETE FROM _tombolo_conflict WHERE id = ?1") { $0.bind(id, at: 1) }
     }
   }
+}
+
+/// What came of making an entry good.
+package struct ConflictRestoration: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
+    /// A value was written again, or a pair made again.
+    case written
+    /// A record that was gone was made anew.
+    case remade
+    /// A deletion was made again.
+    case deleted
+    /// Somebody has deleted the record meanwhile: nothing was left to do.
+    case needless
+  }
+
+  package var kind = Kind.needless
+  /// The properties that were written.
+  package var properties: [String] = []
+  /// Of a record that was made anew: the properties of which nothing was lost, and that have their defaults or nothing.
+  package var missing: [String] = []
+  /// The entries that this settles.
+  package var settled: [RecordID] = []
 }
 
 /// How each kind of entry is made good.
@@ -55,8 +79,7 @@ private struct ConflictRestoring {
     replay = try ChangeReplay(writer: writer, schema: schema)
   }
 
-  /// - Returns: the entries that this settles.
-  func restore(_ entry: ConflictEntry, among entries: [ConflictEntry]) throws -> [RecordID] {
+  func restore(_ entry: ConflictEntry, among entries: [ConflictEntry]) throws -> ConflictRestoration {
     guard let entity = schema.entity(entry.entity) else {
       throw TomboloError(
         .unknownEntity, "The store's schema has no entity \(entry.entity).",
@@ -69,13 +92,13 @@ private struct ConflictRestoring {
     guard let field = entry.field else {
       guard Self.undoneDeletes.contains(entry.rule) else { throw Self.unrestorable(entry) }
       try writer.delete(concrete, id)
-      return [entry.id]
+      return ConflictRestoration(kind: .deleted, settled: [entry.id])
     }
     if let plan = concrete.links.first(where: { $0.property == field && $0.isSource }),
       let target = try entry.lost.value.reference.map(replay.resolve), try isThere(target, plan.destination)
     {
       try writer.link(plan, id, target)
-      return [entry.id]
+      return ConflictRestoration(kind: .written, properties: [field], settled: [entry.id])
     }
     guard let column = concrete.column(field) else { throw Self.unrestorable(entry) }
     var value = entry.lost.value
@@ -83,15 +106,15 @@ private struct ConflictRestoring {
       value = try replay.sum(Change.CounterAddition(name: field, delta: delta), concrete, id)
     }
     try replay.put([field: value], in: concrete, id, isNew: false)
-    return [entry.id]
+    return ConflictRestoration(kind: .written, properties: [field], settled: [entry.id])
   }
 
   /// Makes a record that is gone anew, with all that was lost of it.
   private func remake(
     _ id: RecordID, _ entity: EntityPlan, _ entry: ConflictEntry, among entries: [ConflictEntry]
-  ) throws -> [RecordID] {
+  ) throws -> ConflictRestoration {
     // Somebody has deleted it meanwhile.
-    if Self.undoneDeletes.contains(entry.rule) { return [entry.id] }
+    if Self.undoneDeletes.contains(entry.rule) { return ConflictRestoration(kind: .needless, settled: [entry.id]) }
     let parts = entries.filter { $0.record == entry.record && $0.field != nil }
       .sorted { ($0.lost.stamp, $0.id) < ($1.lost.stamp, $1.id) }
     guard !parts.isEmpty else { throw Self.unrestorable(entry) }
@@ -113,7 +136,10 @@ private struct ConflictRestoring {
       }
     }
     try replay.put(values, in: entity, id, isNew: true)
-    return parts.map(\.id)
+    let written = entity.columns.map(\.property).filter { values[$0].map { !$0.isNull } ?? false }
+    return ConflictRestoration(
+      kind: .remade, properties: written,
+      missing: entity.columns.map(\.property).filter { !written.contains($0) }, settled: parts.map(\.id))
   }
 
   private func isThere(_ id: RecordID, _ entity: String) throws -> Bool {
