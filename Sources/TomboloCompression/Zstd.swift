@@ -21,6 +21,22 @@ package enum Zstd {
     }
   }
 
+  /// The same with a checksum of the content in the frame, for files that are kept and handed on: a byte that changes on the
+  /// way is noticed.
+  package static func compressWithChecksum(_ bytes: [UInt8]) throws -> [UInt8] {
+    guard let context = ZSTD_createCCtx() else { throw Failure.failed }
+    defer { ZSTD_freeCCtx(context) }
+    guard ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)) == 0 else { throw Failure.failed }
+    let bound = ZSTD_compressBound(bytes.count)
+    return try [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
+      let size = bytes.withUnsafeBytes {
+        ZSTD_compress2(context, buffer.baseAddress, bound, $0.baseAddress, $0.count)
+      }
+      guard ZSTD_isError(size) == 0 else { throw Failure.failed }
+      count = size
+    }
+  }
+
   /// - Parameter limit: the most bytes that the content may have; checked while decompressing, whatever the frame says.
   package static func decompress(_ bytes: [UInt8], limit: Int) throws -> [UInt8] {
     guard let stream = ZSTD_createDStream() else { throw Failure.failed }

@@ -243,12 +243,29 @@ struct BundleTests {
     let whole = try Self.bytes(try setting.bundle(setting.a))
     let cut = length >= 0 ? Array(whole.prefix(length)) : Array(whole.dropLast(-length))
     var flipped = whole
-    flipped[whole.count / 2] ^= 0x55
+    flipped[whole.count * 2 / 3 + length % 7] ^= 0x01
     for bytes in [cut, flipped] {
       let path = setting.fixture.path("damaged-\(bytes.count)")
       try Data(bytes).write(to: URL(fileURLWithPath: path))
       let result = setting.run("simulate", "--replay", path)
       #expect(result.status == 1 && result.errors.contains("error[damaged_bundle]"), "\(result.output)\(result.errors)")
+    }
+  }
+
+  @Test("A single bit that changes anywhere in the file is noticed, or changes nothing")
+  func bits() throws {
+    let setting = try Setting()
+    let whole = try Self.bytes(try setting.bundle(setting.a))
+    let bundle = try TraceBundle(decoding: whole)
+    for place in whole.indices {
+      var flipped = whole
+      flipped[place] ^= 1 << UInt8(place % 8)
+      do {
+        // One bit of a frame's head means nothing.
+        #expect(try TraceBundle(decoding: flipped) == bundle, "byte \(place)")
+      } catch let error as TomboloError {
+        #expect(error.code == .damagedBundle, "byte \(place)")
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import TomboloProtocol
+import Foundation
 import Testing
 
 @Suite("What the programs say of themselves")

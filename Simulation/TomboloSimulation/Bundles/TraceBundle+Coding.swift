@@ -41,7 +41,7 @@ extension TraceBundle {
     for item in shown { try add("shown", Self.members(of: item)) }
     try add("end", [("lines", .integer(Int64(count)))])
     do {
-      return try Zstd.compress(bytes)
+      return try Zstd.compressWithChecksum(bytes)
     } catch {
       throw TomboloError(.internalFault, "The bundle cannot be compressed: \(error).")
     }
