@@ -131,13 +131,17 @@ let package = Package(
       uses: [
         "TomboloClient", "TomboloServer", "TomboloCompression", "Tombolo", "TomboloProtocol", "TomboloSQLite",
       ]),
-    program("tombolod", at: "Server/tombolod", uses: ["TomboloServer", "TomboloProtocol", "CTomboloMicroHTTPD"]),
+    program(
+      "tombolod", at: "Server/tombolod",
+      uses: ["TomboloServer", "TomboloProtocol", "TomboloSQLite", "CTomboloMicroHTTPD"]),
     .target(
       name: "TomboloCommand",
       dependencies: ["TomboloClient", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"],
       path: "Client/tombolo", swiftSettings: swiftSettings),
     // Apart from what it runs: SwiftPM does not always build an executable's module before the tests that import it.
-    program("TomboloProgram", at: "Client/TomboloProgram", uses: ["TomboloCommand", "TomboloClient", "Tombolo"]),
+    program(
+      "TomboloProgram", at: "Client/TomboloProgram",
+      uses: ["TomboloCommand", "TomboloClient", "Tombolo", "TomboloSQLite"]),
     program(
       "TomboloBenchmarks", at: "Benchmarks/TomboloBenchmarks",
       uses: [

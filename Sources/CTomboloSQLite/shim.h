@@ -19,3 +19,6 @@ static inline int tombolo_config_switch(sqlite3 *db, int option, int value) {
   int now = 0;
   return sqlite3_db_config(db, option, value, &now);
 }
+static inline int tombolo_disable_memory_statistics(void) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}

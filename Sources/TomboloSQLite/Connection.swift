@@ -324,6 +324,7 @@ package final class Connection {
 extension String {
   /// The name as an SQL identifier: quoted in double quotes, which never turn into a string here.
   package var quotedIdentifier: String {
-    "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    guard utf8.contains(UInt8(ascii: "\"")) else { return "\"" + self + "\"" }
+    return "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 }

@@ -13,12 +13,12 @@ struct LayerTests {
     "SwiftData": ["Tombolo"],
     "TomboloClient": ["Tombolo", "TomboloProtocol", "TomboloSQLite", "TomboloCompression", "CTomboloCurl"],
     "TomboloServer": ["TomboloProtocol", "TomboloSQLite", "TomboloCompression"],
-    "tombolod": ["TomboloServer", "TomboloProtocol", "CTomboloMicroHTTPD"],
+    "tombolod": ["TomboloServer", "TomboloProtocol", "TomboloSQLite", "CTomboloMicroHTTPD"],
     "TomboloSimulation": [
       "TomboloClient", "TomboloServer", "TomboloCompression", "Tombolo", "TomboloProtocol", "TomboloSQLite",
     ],
     "TomboloCommand": ["TomboloClient", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"],
-    "TomboloProgram": ["TomboloCommand", "TomboloClient", "Tombolo"],
+    "TomboloProgram": ["TomboloCommand", "TomboloClient", "Tombolo", "TomboloSQLite"],
     "TomboloBenchmarks": [
       "Tombolo", "TomboloClient", "TomboloCompression", "TomboloServer", "TomboloProtocol", "TomboloSQLite",
       "CTomboloSQLite", "SwiftData",

@@ -161,10 +161,12 @@ extension MergeSession {
     guard tombstone.survivor == nil, let entity = schema.entity(tombstone.entity) else { return }
     let id = tombstone.id
     guard let found = try record(id) else {
+      // Also what died of its parent's death: with its values lost, nothing tells any more whom it hung on, and a record
+      // that waits for its parent to live again would be lifted at once, with none of its values.
       try insert(
         MergeRecord(
-          entity: tombstone.entity, id: id, incarnation: tombstone.incarnation,
-          life: tombstone.causes.isEmpty ? .orphaned : .deleted, causes: tombstone.causes.sorted(),
+          entity: tombstone.entity, id: id, incarnation: tombstone.incarnation, life: .deleted,
+          causes: tombstone.causes.sorted(),
           deathStamp: tombstone.stamp, fields: entity.absentFields, position: position, lifePosition: old))
       for cause in tombstone.causes { noteCause(cause, of: id) }
       return

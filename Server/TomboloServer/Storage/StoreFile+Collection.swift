@@ -27,7 +27,7 @@ extension StoreFile {
   }
 
   /// Forgets what only says how the present came to be, once every living replica has pulled past it: pairs that were
-  /// parted, entries of the conflict log, ids of commits. Of the verdicts on saves, each replica's last ones are kept, and
+  /// parted, ids of commits, and entries of the conflict log that their addressees have. Of the verdicts on saves, each replica's last ones are kept, and
   /// the ids of saves as long as a backup may be old.
   private func removeHistory(upTo end: FeedPosition) throws {
     let parted = try connection.cached("SELECT max(position) FROM link WHERE present = 0 AND position <= ?")
@@ -35,14 +35,14 @@ extension StoreFile {
     let last = try parted.step() && !parted.isNull(0) ? parted.position(0) : nil
     parted.reset()
     for sql in [
-      "DELETE FROM link WHERE present = 0 AND position <= ?", "DELETE FROM conflict WHERE position <= ?",
-      "DELETE FROM commit_id WHERE position < ?",
+      "DELETE FROM link WHERE present = 0 AND position <= ?", "DELETE FROM commit_id WHERE position < ?",
     ] {
       let delete = try connection.cached(sql)
       delete.bind(end, at: 1)
       try delete.run()
     }
     if let last { state.collected = max(state.collected, last) }
+    try removeEntries(upTo: end)
     let queue = try connection.cached(
       """
       DELETE FROM queue WHERE number <= (SELECT processed - ?1 FROM replica WHERE id = queue.replica)
@@ -56,6 +56,21 @@ extension StoreFile {
     saves.bind(
       VerdictCoding.bytes(Stamp(clock: ClockReading(milliseconds: oldest), replica: ReplicaID(0))), at: 1)
     try saves.run()
+  }
+
+  /// An entry is kept until its addressee has pulled past it, however long that takes: who comes back after a year learns what
+  /// became of its writes. One that has not been seen for ten times the history never comes back.
+  private func removeEntries(upTo end: FeedPosition) throws {
+    let now = advanceNow()
+    let (absence, isOver) = options.limits.historyMilliseconds.multipliedReportingOverflow(by: 10)
+    let delete = try connection.cached(
+      """
+      DELETE FROM conflict WHERE position <= ?1 AND NOT EXISTS (SELECT 1 FROM replica
+        WHERE id = conflict.replica AND coalesce(base, 0) < conflict.position AND seen >= ?2)
+      """)
+    delete.bind(end, at: 1)
+    delete.bind(Int64(clamping: isOver ? 0 : now - min(now, absence)), at: 2)
+    try delete.run()
   }
 
   /// What a server must not do; the simulation switches it on, to see that it notices.

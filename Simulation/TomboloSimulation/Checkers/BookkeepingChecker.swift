@@ -11,7 +11,7 @@ struct BookkeepingChecker {
       return
     }
     let memory = replica.memory
-    if state.replica == memory.replica {
+    if memory.isSameLife(as: state) {
       if state.highestSave < memory.sentUpTo {
         throw SimulationFailure(
           .bookkeeping,

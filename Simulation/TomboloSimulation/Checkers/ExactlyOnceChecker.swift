@@ -47,7 +47,9 @@ struct ExactlyOnceChecker {
       }
       for column in entity.plan.columns {
         guard case .attribute(let attribute) = column.kind, attribute.merge == .counter else { continue }
-        guard creation == 1, !isUncertain.contains(record.id) || column.position == entity.ledger else { continue }
+        guard creation == 1, !ledger.deadWhenLost.contains(record.id),
+          !isUncertain.contains(record.id) || column.position == entity.ledger
+        else { continue }
         let expected = sums[Counter(record: record.id, field: column.property), default: 0]
         if record.values[column.position] != .integer(expected) {
           throw SimulationFailure(

@@ -10,6 +10,9 @@ struct FidelityChecker {
 
   /// The save that created a record, as long as it was not sent.
   private var unsentCreators: [RecordID: SaveID] = [:]
+  private var creators: [RecordID: SaveID] = [:]
+  /// Whether some machine goes on from an older state: what was sent since may be unsent there.
+  private var hasOlderStates = false
 
   private struct Part: Hashable {
     var record: RecordID
@@ -27,12 +30,18 @@ struct FidelityChecker {
   mutating func remember(_ set: ChangeSet) {
     guard originals[set.id] == nil else { return }
     originals[set.id] = set
-    for case .create(let create) in set.changes { unsentCreators[create.id] = set.id }
+    for case .create(let create) in set.changes {
+      unsentCreators[create.id] = set.id
+      creators[create.id] = set.id
+    }
     for part in Self.parts(of: set).keys {
       touching[part.record, default: []].insert(set.id)
       if let other = part.other { touching[other, default: []].insert(set.id) }
     }
   }
+
+  /// A machine goes on from an older state.
+  mutating func forgetSent() { hasOlderStates = true }
 
   mutating func check(_ push: PushRequest, replica: String) throws {
     defer {
@@ -89,7 +98,7 @@ struct FidelityChecker {
 
   /// Only edits of one record in more than one save cancel out, and a delete only with a create that nobody saw.
   private func mayCancel(_ part: Part, _ set: ChangeSet) -> Bool {
-    if part.kind == .delete { return unsentCreators[part.record] != nil }
+    if part.kind == .delete { return (hasOlderStates ? creators : unsentCreators)[part.record] != nil }
     return touching[part.record, default: []].count > 1
   }
 

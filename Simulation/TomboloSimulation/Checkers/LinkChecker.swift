@@ -32,7 +32,7 @@ struct LinkChecker {
       for pair in pairs { present.insert(LinkKey(relationship: key, source: pair.source, target: pair.target)) }
     }
     func isPlain(_ id: RecordID) -> Bool {
-      content.record(id) != nil && creations[id] == 1 && !united.contains(id)
+      content.record(id) != nil && creations[id] == 1 && !united.contains(id) && !ledger.deadWhenLost.contains(id)
     }
     for (key, version) in versions.sorted(by: { $0.key < $1.key }) where isPlain(key.source) && isPlain(key.target) {
       guard present.contains(key) != version.isPresent else { continue }

@@ -144,7 +144,9 @@ struct LostWriteChecker {
   /// A record is there, or somebody deleted it, or an entry says why it is gone.
   private func checkPresence(of create: Change.Create, _ content: StoreContent) throws {
     let record = ledger.resolve(create.id)
-    guard content.record(record) == nil, deletions[record] == nil, !mentioned.contains(record) else { return }
+    guard content.record(record) == nil, deletions[record] == nil, !mentioned.contains(record),
+      !ledger.deadWhenLost.contains(create.id)
+    else { return }
     throw SimulationFailure(
       .noLostWrite,
       "\(create.entity) \(record.short) was accepted and is gone; nobody deleted it, and no entry says why")
@@ -178,7 +180,8 @@ struct LostWriteChecker {
   ) throws {
     let record = ledger.resolve(id)
     // Another life of the record, or a death: the edits of the dead are judged by whoever killed them.
-    guard created[id, default: 0] <= 1, let now = content.record(record), now.entity == entityName,
+    guard created[id, default: 0] <= 1, !ledger.deadWhenLost.contains(id), let now = content.record(record),
+      now.entity == entityName,
       let entity = roles.entity(entityName), let column = entity.plan.column(name)
     else { return }
     switch column.kind {
@@ -193,7 +196,7 @@ struct LostWriteChecker {
         return
       }
     }
-    guard !isExplained(record, name, value, stamp) else { return }
+    guard !isExplained(record, name, value, stamp), !wasOfLostServer(record, name, stamp) else { return }
     throw SimulationFailure(
       .noLostWrite,
       "\(entityName) \(record.short).\(name)=\(value.traceText), written by \(stamp.replica) and accepted, is now "
@@ -210,6 +213,18 @@ struct LostWriteChecker {
       let own = write(record, field, stamp)
       return seen.contains(own) || reported.contains(own) || reportedRecords.contains(write(record, "", stamp))
     }
+  }
+
+  /// Whether the write lost to another one at a server that is lost: its conflict log is lost with it, and a re-upload does
+  /// not tell who had seen what.
+  private func wasOfLostServer(_ record: RecordID, _ field: String, _ stamp: Stamp) -> Bool {
+    guard ledger.hasLostServer else { return false }
+    func isLost(_ accepted: WireLedger.Accepted) -> Bool { accepted.life < ledger.lostServers }
+    return ledger.accepted.values.contains { $0.changeSet.stamp == stamp && isLost($0) }
+      && equals.contains { content, writes in
+        content.record == record && content.field == field
+          && writes.contains { $0.stamp > stamp && isLost($0.accepted) }
+      }
   }
 
   /// Every accepted write of a field, in the order of acceptance: who, which save, the value, its stamp and its base.

@@ -45,7 +45,8 @@ struct OrderChecker {
     }
     let hasSecondLife = Set(creations.filter { $0.value > 1 }.map { ledger.resolve($0.key) })
     let united = Set(ledger.survivors.keys.map(ledger.resolve))
-    for record in content.records where !hasSecondLife.contains(record.id) && creations[record.id] == 1 {
+    for record in content.records
+    where !hasSecondLife.contains(record.id) && creations[record.id] == 1 && !ledger.deadWhenLost.contains(record.id) {
       guard let entity = roles.entity(record.entity) else { continue }
       for column in entity.plan.columns {
         if united.contains(record.id), entity.uniqueColumns.contains(column.position) { continue }

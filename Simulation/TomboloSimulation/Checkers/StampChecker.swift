@@ -4,18 +4,24 @@ import TomboloProtocol
 struct StampChecker {
   let ledger: WireLedger
 
+  /// After the loss of a server the numbers of saves begin anew.
+  private struct Numbering: Hashable {
+    var replica: ReplicaID
+    var life: Int
+  }
+
   func check() throws {
-    var byReplica: [ReplicaID: [WireLedger.Accepted]] = [:]
+    var byReplica: [Numbering: [WireLedger.Accepted]] = [:]
     var holders: [Stamp: SaveID] = [:]
     for id in ledger.order {
       guard let accepted = ledger.accepted[id] else { continue }
-      byReplica[accepted.replica, default: []].append(accepted)
+      byReplica[Numbering(replica: accepted.replica, life: accepted.life), default: []].append(accepted)
       if let other = holders.updateValue(id, forKey: accepted.changeSet.stamp) {
         throw SimulationFailure(
           .determinism, "saves \(other) and \(id) were taken under one stamp, \(accepted.changeSet.stamp.traceText)")
       }
     }
-    for (replica, saves) in byReplica.sorted(by: { $0.key < $1.key }) {
+    for (numbering, saves) in byReplica.sorted(by: { ($0.key.replica, $0.key.life) < ($1.key.replica, $1.key.life) }) {
       let inOrder = saves.sorted { $0.changeSet.number < $1.changeSet.number }
       for (earlier, later) in zip(inOrder, inOrder.dropFirst())
       where earlier.changeSet.stamp.replica == later.changeSet.stamp.replica
@@ -23,7 +29,7 @@ struct StampChecker {
       {
         throw SimulationFailure(
           .determinism,
-          "replica \(replica) made save \(later.changeSet.number.rawValue) under \(later.changeSet.stamp.traceText), "
+          "replica \(numbering.replica) made save \(later.changeSet.number.rawValue) under \(later.changeSet.stamp.traceText), "
             + "which is not above its save \(earlier.changeSet.number.rawValue) under \(earlier.changeSet.stamp.traceText)"
         )
       }

@@ -5,6 +5,8 @@ struct WireLedger {
   struct Accepted {
     var changeSet: ChangeSet
     var replica: ReplicaID
+    /// How many servers were lost before.
+    var life: Int
     /// How many were accepted before.
     var order: Int
     var fell: [FallenPart]
@@ -30,6 +32,23 @@ struct WireLedger {
     delivered.removeAll { isOfMachine($0.replica) }
   }
 
+  /// How often the server was put back to an older copy of itself.
+  private(set) var lostServers = 0
+  var hasLostServer: Bool { lostServers > 0 }
+  /// Records that were dead when it was: a re-upload brings no values of the dead, so that what becomes of them after it
+  /// does not follow from what had been accepted before (merge.md, "Things that go wrong").
+  private(set) var deadWhenLost: Set<RecordID> = []
+
+  /// The server is put back to an older copy of itself.
+  mutating func loseServer(dead: Set<RecordID>) {
+    lostServers += 1
+    // What was on the way is lost with it; what has arrived is in a log.
+    toldBefore += delivered
+    delivered = []
+    knowsPositions = false
+    deadWhenLost = dead
+  }
+
   /// Records that were merged into others.
   private(set) var survivors: [RecordID: RecordID] = [:]
 
@@ -49,11 +68,13 @@ struct WireLedger {
       case .accepted(let fell):
         if let before = accepted[set.id] {
           // The same request again has the same answer; whether it had its effect again shows in the counters.
-          guard before.fell == fell || heardOf.contains(set.id) else {
+          guard before.fell == fell || heardOf.contains(set.id) || hasLostServer else {
             throw SimulationFailure(.determinism, "save \(set.id) was taken twice, with different parts")
           }
           continue
         }
+        // The server that had refused it is lost.
+        if hasLostServer { refused[set.id] = nil }
         guard refused[set.id] == nil else {
           throw SimulationFailure(.determinism, "save \(set.id) was refused first and then taken")
         }
@@ -65,6 +86,7 @@ struct WireLedger {
         heardOf.insert(set.id)
         note(set, from: request.introduction.replica, fell: [])
       case .refused(let code, _):
+        if hasLostServer, accepted[set.id] != nil { forget(set.id) }
         guard accepted[set.id] == nil else {
           throw SimulationFailure(.noLostWrite, "save \(set.id) was taken first and then refused with \(code.rawValue)")
         }
@@ -72,6 +94,12 @@ struct WireLedger {
       case .clockSkew, .gap, .copiedReplica, .fragmentStored: break
       }
     }
+  }
+
+  /// A save that the lost server had taken, and whose answer got lost with it: the next one refuses it.
+  private mutating func forget(_ id: SaveID) {
+    accepted[id] = nil
+    order.removeAll { $0 == id }
   }
 
   /// The change set that a fragment completes.
@@ -85,7 +113,7 @@ struct WireLedger {
   }
 
   private mutating func note(_ set: ChangeSet, from replica: ReplicaID, fell: [FallenPart]) {
-    accepted[set.id] = Accepted(changeSet: set, replica: replica, order: order.count, fell: fell)
+    accepted[set.id] = Accepted(changeSet: set, replica: replica, life: lostServers, order: order.count, fell: fell)
     order.append(set.id)
   }
 

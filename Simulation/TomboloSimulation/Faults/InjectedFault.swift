@@ -38,9 +38,13 @@ public enum InjectedFault: String, Sendable, Hashable, CaseIterable {
   case collection
   /// A replica runs on an older schema version and is upgraded in the middle of the run.
   case schemaUpgrade = "schema-upgrade"
-  /// The server is put back to an older copy of itself. No run injects it so far; the scenarios test the re-upload after it.
+  /// The server is put back to an older copy of itself, and the replicas upload what they have.
   case serverRestore = "server-restore"
 
   /// What a run may inject.
-  public static let available = Set(allCases).subtracting([.serverRestore])
+  public static let available = Set(allCases)
+
+  /// What takes away the last copy of something that a restored server has lost: nobody could bring it back, and nobody
+  /// promises to.
+  static let foesOfServerRestore: Set<InjectedFault> = [.backupRestore, .fileCopy, .collection]
 }

@@ -22,6 +22,8 @@ final class SimulatedReplica: CheckedReplica {
   /// Whether operations of the user's own write too.
   private let isShared: Bool
   private let faultMemory = FaultMemory()
+  /// Which of ``FreshStores`` it begins with; nil makes a store of its own.
+  private let identity: Int?
 
   private(set) var store: Store?
   var engine: SyncEngine?
@@ -36,12 +38,14 @@ final class SimulatedReplica: CheckedReplica {
   var cutOffUntil: UInt64 = 0
   var tokenLostUntil: UInt64 = 0
   var isDiskFull = false
+  /// Whether the server said that it is another one: the next sync uploads what the replica has.
+  var meetsAnotherServer = false
   private var cached: (version: Int64, content: StoreContent)?
 
   init(
     index: Int = 0, name: String, family: String? = nil, disk: MemoryFileSystem, clock: SkewedClock,
     randomness: SeededRandomness, document: SchemaDocument, token: String, options: SyncEngine.Options,
-    fault: PlantedFault?, isShared: Bool = false
+    fault: PlantedFault?, isShared: Bool = false, identity: Int? = nil
   ) {
     self.index = index
     self.name = name
@@ -54,10 +58,12 @@ final class SimulatedReplica: CheckedReplica {
     self.options = options
     self.fault = fault
     self.isShared = isShared
+    self.identity = identity
   }
 
   /// Opens the store, makes it where there is none, and gives it its remote.
   func boot() throws {
+    if let identity, disk.paths.isEmpty { disk.restore(try FreshStores.shared.image(of: document, number: identity)) }
     try fault?.damage(disk)
     var options = Store.Options(clock: clock, randomness: randomness)
     options.vfs = disk.name
@@ -80,6 +86,9 @@ final class SimulatedReplica: CheckedReplica {
     session += 1
     var options = options
     options.waitSeconds = waitSeconds
+    // Said once: a re-upload that is cut off is gone on with by the next plain sync.
+    if meetsAnotherServer { options.recovery = .reupload }
+    meetsAnotherServer = false
     // Told of the loss once it is over: by a new token.
     let token = tokenLostUntil > now ? "tbo_lost" : token
     var engine = try SyncEngine(
@@ -106,6 +115,7 @@ struct ReplicaMemory {
   /// Names one state of the bookkeeping.
   struct StateKey: Hashable {
     var replica: ReplicaID
+    var epoch: Epoch?
     var highestSave: SaveNumber
     var cursor: Cursor?
     var unsent: Int
@@ -113,6 +123,7 @@ struct ReplicaMemory {
 
     init(_ state: ReplicaState) {
       replica = state.replica
+      epoch = state.epoch
       highestSave = state.highestSave
       cursor = state.cursor
       unsent = state.unsent
@@ -130,18 +141,26 @@ struct ReplicaMemory {
   var sentUpTo = SaveNumber.none
   /// The replica id under which those numbers count.
   var replica: ReplicaID?
+  /// The server's, under which they count as well.
+  var epoch: Epoch?
   /// The cursor that was seen last.
   var cursor: Cursor?
-  /// Takes note of the id; a new one numbers the saves anew.
-  mutating func identify(as id: ReplicaID, outbox: () throws -> [ChangeSet]) rethrows {
-    guard replica != id else { return }
+  /// Takes note of the id and the epoch; with another one of either the numbers of saves begin anew.
+  mutating func identify(as state: ReplicaState, outbox: () throws -> [ChangeSet]) rethrows {
+    defer { epoch = state.epoch ?? epoch }
+    guard !isSameLife(as: state) else { return }
     if replica != nil {
       sentUpTo = .none
       let unsent = Dictionary(try outbox().map { ($0.number, $0.id) }, uniquingKeysWith: { first, _ in first })
       promised.formUnion(Set(confirmed.values).subtracting(unsent.values))
       confirmed = unsent
     }
-    replica = id
+    replica = state.replica
+  }
+
+  /// Whether the numbers of saves that are remembered here are those of the state.
+  func isSameLife(as state: ReplicaState) -> Bool {
+    replica == state.replica && (epoch == nil || state.epoch == nil || epoch == state.epoch)
   }
 
   /// Whether rows were damaged behind the store's back, and no sync has mended them yet.

@@ -42,6 +42,28 @@ final class SimulatedServer {
 
   func boot() throws { service = try Service(directory: Self.directory, options: options) }
 
+  /// Goes on with an older copy of its files; the operator says so.
+  func restore(_ image: [String: [UInt8]]) throws {
+    service = nil
+    disk.restore(image)
+    try boot()
+    for name in try service?.storeNames() ?? [] { try service?.beginEpoch(store: name) }
+  }
+
+  /// Records that are deleted, or were merged into others.
+  func deadRecords() throws -> Set<RecordID> {
+    var dead: Set<RecordID> = []
+    var options = Connection.Options()
+    options.vfs = disk.name
+    options.createsFile = false
+    for path in disk.paths where path.hasSuffix("/\(Self.storeName).sqlite") {
+      let connection = try Connection(path: path, options: options)
+      let statement = try connection.prepare("SELECT id FROM record WHERE collectable = 1 OR survivor IS NOT NULL")
+      while try statement.step() { if let id = RecordID(bytes: statement.bytes(0)) { dead.insert(id) } }
+    }
+    return dead
+  }
+
   /// Ends this life of the machine.
   func powerCut(_ survival: MemoryFileSystem.Survival) {
     service = nil

@@ -92,22 +92,22 @@ package struct StoreContent: Hashable, Sendable {
 }
 
 extension StoreContent {
-  /// A number that depends on every value and not on the process: FNV-1a, 64 bits, over all of it.
+  /// A number that depends on every value and not on the process.
   package var digest: UInt64 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    func add(_ bytes: some Sequence<UInt8>) {
-      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    }
+    var digest = ContentDigest()
     for record in records {
-      add(record.entity.utf8)
-      add(record.id.bytes)
-      for value in record.values { add(value.traceText.utf8) }
+      digest.add(record.entity)
+      digest.add(record.id)
+      for value in record.values { digest.add(value) }
     }
     for (key, pairs) in links {
-      add(key.utf8)
-      for pair in pairs { add(pair.source.bytes + pair.target.bytes) }
+      digest.add(key)
+      for pair in pairs {
+        digest.add(pair.source)
+        digest.add(pair.target)
+      }
     }
-    return hash
+    return digest.value
   }
 
   /// The first difference in words; nil where there is none.

@@ -84,8 +84,13 @@ extension SimulationPlan {
     -> Set<InjectedFault>
   {
     let allowed = InjectedFault.allCases.filter(configuration.faults.contains)
-    guard configuration.isSwarm else { return Set(allowed) }
-    return Set(allowed.filter { _ in generator.chance(0.6) })
+    guard configuration.isSwarm else { return Set(allowed).subtracting([.serverRestore]) }
+    var kinds = Set(allowed.filter { _ in generator.chance(0.6) })
+    // A server is lost seldom, and then alone.
+    if kinds.contains(.serverRestore) {
+      if generator.chance(0.4) { kinds.subtract(InjectedFault.foesOfServerRestore) } else { kinds.remove(.serverRestore) }
+    }
+    return kinds
   }
 
   private static func setting(
@@ -194,6 +199,9 @@ extension SimulationPlan {
     add(.serverCrash, Self.server, at: moments(every: 25_000))
     add(.diskFull, Self.server, at: moments(every: 50_000)) { $0.within(300...3_000) }
     add(.collection, Self.server, at: moments(every: 8_000))
+    add(.serverRestore, Self.server, at: [UInt64(generator.below(Int(horizon / 2) + 1))]) {
+      $0.within(500...max(501, Int(horizon / 2)))
+    }
     drawCopies(replicas: replicas, &generator)
     faults.sort { $0.time < $1.time }
   }

@@ -18,6 +18,7 @@ enum SimulationEvent {
   case answer(machine: Int, session: Int, event: SyncEvent)
   /// A replica is put back to the copy that was made of it.
   case restore(machine: Int, image: [String: [UInt8]])
+  case restoreServer(image: [String: [UInt8]])
   /// There is room on the disk again.
   case makeRoom(machine: Int)
   case boot(machine: Int)

@@ -19,7 +19,9 @@ package struct SeedSweep: Sendable {
   package func run(seeds: Range<UInt64>, _ take: (UInt64, Outcome) throws -> Void) rethrows {
     var next = seeds.lowerBound
     while next < seeds.upperBound {
-      let end = min(seeds.upperBound, next + UInt64(jobs) * 4)
+      // A batch ends when its slowest seed does: of many seeds, larger ones.
+      let size = max(4, min(32, seeds.count / (jobs * 16)))
+      let end = min(seeds.upperBound, next + UInt64(jobs * size))
       for (seed, outcome) in outcomes(of: next..<end) { try take(seed, outcome) }
       next = end
     }

@@ -100,11 +100,22 @@ extension SimulationRun {
         try witness(request, response, nil)
         event = .response(response)
       }
-      guard let next = try replica.engine?.handle(event) else { break }
+      guard let next = try advance(replica, event) else { break }
       instruction = next
       try observe(replica)
     }
     throw SimulationFailure(.progress, "\(replica.name)'s sync does not end")
+  }
+
+  /// The engine's next step; one that meets another server begins again, and uploads what the replica has.
+  private func advance(_ replica: SimulatedReplica, _ event: SyncEvent) throws -> SyncInstruction? {
+    do {
+      return try replica.engine?.handle(event)
+    } catch let error as TomboloError where error.code == .otherEpoch && ledger.hasLostServer {
+      note("\(replica.name) meets another server")
+      replica.meetsAnotherServer = true
+      return try replica.beginSync(now: time.milliseconds, waitSeconds: 0)
+    }
   }
 
   private func judge(_ auditor: SimulatedReplica) throws {

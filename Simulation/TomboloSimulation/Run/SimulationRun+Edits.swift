@@ -142,7 +142,7 @@ extension SimulationRun {
     let digest = content.digest
     statistics.states.insert(digest)
     replica.memory.contents[ReplicaMemory.StateKey(state)] = digest
-    try replica.memory.identify(as: state.replica) { try store.outbox(recordsMax: Int.max, bytesMax: Int.max) }
+    try replica.memory.identify(as: state) { try store.outbox(recordsMax: Int.max, bytesMax: Int.max) }
     try CursorChecker().check(state, replica)
     // Until an answer to all of it has come with a complete pull, a replica may hold a key twice or show a cycle.
     if state.unsent == 0, replica.engine == nil, replica.memory.hasPulledAll {

@@ -63,6 +63,9 @@ extension SimulationRun {
       } catch  where isServerFull {
         note("the server finds no room to forget tombstones")
       }
+    case .serverRestore:
+      note("the server is backed up")
+      schedule(.restoreServer(image: server.disk.image()), in: fault.amount)
     default: break
     }
   }
@@ -124,11 +127,12 @@ extension SimulationRun {
   /// Saves that were never sent may be lost with the power; nobody was promised more.
   private func forgetLost(_ replica: SimulatedReplica) throws {
     guard let store = replica.store, let state = try store.replicaState() else { return }
-    if let known = replica.memory.replica, known != state.replica {
+    if replica.memory.replica != nil, !replica.memory.isSameLife(as: state) {
       // A new id that no request had carried is lost with the saves that were made under it.
       let unsent = try store.outbox(recordsMax: Int.max, bytesMax: Int.max)
       replica.memory.confirmed = Dictionary(unsent.map { ($0.number, $0.id) }, uniquingKeysWith: { first, _ in first })
       replica.memory.replica = state.replica
+      replica.memory.epoch = state.epoch
       return
     }
     let lost = replica.memory.confirmed.keys.filter { $0 > state.highestSave }
@@ -142,13 +146,29 @@ extension SimulationRun {
     note("the server loses power \(when); \(Self.told(survival))")
     server.powerCut(survival)
     makeRoom(SimulationPlan.server)
+    loseHeldPulls()
+    var noise = choices.noise(.boot, of: SimulationPlan.server)
+    schedule(.serverBoot, in: noise.within(10...4_000))
+  }
+
+  private func loseHeldPulls() {
     for pull in heldPulls {
       let event = SyncEvent.transportFailed(TransportFailure(.lost, reason: "the server is down"))
       schedule(.answer(machine: pull.delivery.machine, session: pull.delivery.session, event: event), in: 1)
     }
     heldPulls = []
-    var noise = choices.noise(.boot, of: SimulationPlan.server)
-    schedule(.serverBoot, in: noise.within(10...4_000))
+  }
+
+  /// Its operator puts the server back to a backup, and says so.
+  func restoreServer(_ image: [String: [UInt8]]) throws {
+    guard isEditing else { return }
+    try bootServer()
+    statistics.count(.serverRestore)
+    note("the server is put back to its backup")
+    ledger.loseServer(dead: try server.deadRecords())
+    makeRoom(SimulationPlan.server)
+    loseHeldPulls()
+    try server.restore(image)
   }
 
   func bootServer() throws {
@@ -179,6 +199,7 @@ extension SimulationRun {
     makeRoom(index)
     // What it did since then is forgotten, but for what the server knows.
     replica.memory = ReplicaMemory()
+    fidelity.forgetSent()
     // Its log too: the server may have forgotten what it had delivered.
     let machines = machines
     ledger.forgetDeliveries { machines[$0] == replica.family }
@@ -195,6 +216,7 @@ extension SimulationRun {
     twin.document = replica.document
     twin.disk.restore(replica.disk.image())
     twin.memory.wasBusy = true
+    fidelity.forgetSent()
     note("\(replica.name)'s file is copied; \(twin.name) goes on with the copy")
     replicas.append(twin)
     try open(twin.index)

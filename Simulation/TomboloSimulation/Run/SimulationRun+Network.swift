@@ -59,6 +59,7 @@ extension SimulationRun {
       guard let reason = error as? TomboloError, isExpected(reason, replica) else { throw error }
       note("\(replica.name) gives up syncing (\(reason.code.rawValue))")
       replica.engine = nil
+      replica.meetsAnotherServer = reason.code == .otherEpoch
       try observe(replica)
       resync(replica, within: 500...4_000)
     }
@@ -67,6 +68,7 @@ extension SimulationRun {
   private func isExpected(_ error: TomboloError, _ replica: SimulatedReplica) -> Bool {
     if error.isRetryable { return true }
     if replica.isDiskFull, Self.diskCodes.contains(error.code) { return true }
+    if error.code == .otherEpoch, ledger.hasLostServer { return true }
     return error.code == .unauthorized && plan.kinds.contains(.tokenLoss)
   }
 

@@ -34,9 +34,11 @@ final class SimulationRun {
   var roles: SchemaRoles? { replicas.first?.roles }
   let engineOptions: SyncEngine.Options
   var generator: SeededGenerator
+  /// The place among ``FreshStores`` from which on the replicas take theirs.
+  private let firstIdentity: Int
   private static let disks = Atomic<UInt64>(0)
   /// 2023-11-14, 22:13:20 UTC.
-  private static let startMilliseconds: UInt64 = 1_700_000_000_000
+  static let startMilliseconds: UInt64 = 1_700_000_000_000
   private static let eventsMax = 200_000
 
   /// - Parameter plan: what happens, in a replay; nil lets the seed choose.
@@ -62,6 +64,7 @@ final class SimulationRun {
       disk: try Self.disk(time, clock: serverClock, &generator), clock: serverClock,
       randomness: SeededRandomness(generator.fork()), fault: configuration.plantedFault,
       historyMilliseconds: plan.setting.historyMilliseconds)
+    firstIdentity = generator.below(FreshStores.count)
     self.generator = generator
     if configuration.plantedFault == .serverAnswersBeforeCommit { server.disk.ignoreSyncs() }
   }
@@ -76,7 +79,8 @@ final class SimulationRun {
       index: index, name: name, family: family, disk: try Self.disk(time, clock: clock, &generator), clock: clock,
       randomness: SeededRandomness(generator.fork()),
       document: isOlder ? subject.older ?? subject.document : subject.document, token: server.token,
-      options: engineOptions, fault: configuration.plantedFault, isShared: !subject.operations.isEmpty)
+      options: engineOptions, fault: configuration.plantedFault, isShared: !subject.operations.isEmpty,
+      identity: index < FreshStores.count ? firstIdentity + index : nil)
   }
 
   private static func disk(_ time: VirtualTime, clock: SkewedClock, _ generator: inout SeededGenerator) throws
@@ -149,6 +153,7 @@ final class SimulationRun {
     case .wakePolls: try wakePolls()
     case .answer(let machine, let session, let event): try answered(machine, session, event)
     case .restore(let machine, let image): restore(machine, image)
+    case .restoreServer(let image): try restoreServer(image)
     case .makeRoom(let machine): makeRoom(machine)
     case .boot(let machine): try boot(machine)
     case .serverBoot: try bootServer()

@@ -110,6 +110,15 @@ package final class EntityPlan: Sendable {
     selectKind =
       "SELECT \(hasEntityColumn ? "_tombolo_entity" : "1") FROM \(table.quotedIdentifier) WHERE _tombolo_id = ?1"
     deleteRow = "DELETE FROM \(table.quotedIdentifier) WHERE _tombolo_id = ?1"
+    let names = columns.map { $0.column.quotedIdentifier + ", " }.joined()
+    let marks = columns.indices.map { "?\($0 + 2), " }.joined()
+    let (kind, literal) = hasEntityColumn ? (", _tombolo_entity", ", " + name.quotedLiteral) : ("", "")
+    selectRow =
+      "SELECT _tombolo_stamps\(columns.map { ", " + $0.value(in: table.quotedIdentifier) }.joined())\(kind) "
+      + "FROM \(table.quotedIdentifier) WHERE _tombolo_id = ?1"
+    insertRow =
+      "INSERT INTO \(table.quotedIdentifier)(_tombolo_id, \(names)_tombolo_stamps\(kind)) "
+      + "VALUES (?1, \(marks)?\(columns.count + 2)\(literal))"
     guardedReferences = columns.filter {
       if case .reference(let reference) = $0.kind { reference.isOneToOne || reference.isAcyclic } else { false }
     }.map(\.position)
@@ -119,6 +128,10 @@ package final class EntityPlan: Sendable {
   /// For one identity: its very entity, in a hierarchy; one row if there is such a record.
   let selectKind: String
   let deleteRow: String
+  /// For one identity: the stamps, every column, and in a hierarchy the very entity.
+  let selectRow: String
+  /// Takes the identity, every column, and the stamps.
+  let insertRow: String
   /// The positions of references that are one-to-one or declared acyclic.
   let guardedReferences: [Int]
   /// The entity at the top of the hierarchy.

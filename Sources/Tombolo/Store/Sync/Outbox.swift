@@ -90,9 +90,9 @@ struct Outbox {
   }
 
   private func create(_ change: PendingChange) throws -> Change? {
-    let table = try rows.table(change.entity)
+    let table = rows.table(change.entity)
     guard table.references.isEmpty || !rows.hasHidden else { return nil }
-    let row = table.select
+    let row = try table.select()
     row.bind(change.record, at: 1)
     defer { row.reset() }
     guard try row.step(), let stamps = try rows.stamps(row, 0), stamps.created == change.save.stamp,
@@ -110,11 +110,11 @@ struct Outbox {
   }
 
   private func update(_ change: PendingChange, _ detail: ChangeDetail.UpdateDetail) throws -> Change? {
-    let table = try rows.table(change.entity)
+    let table = rows.table(change.entity)
     guard table.references.isEmpty || !rows.hasHidden, table.references.allSatisfy({ !$0.isAcyclic }) else {
       return nil
     }
-    let row = table.select
+    let row = try table.select()
     row.bind(change.record, at: 1)
     defer { row.reset() }
     guard try row.step(),

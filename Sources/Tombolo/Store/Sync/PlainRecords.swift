@@ -30,7 +30,7 @@ extension ReplicaTransaction {
   /// A pulled record made ready; nil if it must go the long way. Nothing is written yet.
   func plainRecord(_ state: RecordState) throws -> PlainRecord? {
     guard let plan = schema.entity(state.entity) else { return nil }
-    let table = try rows.table(plan)
+    let table = rows.table(plan)
     guard table.references.isEmpty || !rows.hasHidden, let positions = table.positions(of: state.fields) else {
       return nil
     }
@@ -39,7 +39,7 @@ extension ReplicaTransaction {
     var record = PlainRecord(
       state: state, table: table, positions: positions, chain: chain,
       stamps: RowStamps(created: state.incarnation, columnCount: plan.tableColumnCount))
-    let row = table.select
+    let row = try table.select()
     row.bind(state.id, at: 1)
     defer { row.reset() }
     guard try row.step() else { return chain.isEmpty && makeNew(&record) ? record : nil }
@@ -141,7 +141,7 @@ extension ReplicaTransaction {
 
   private func insert(_ record: PlainRecord) throws {
     if mayHaveTombstones { try forgetTombstone(record.state.id) }
-    let insert = record.table.insert
+    let insert = try record.table.insert()
     insert.forgetBound()
     insert.bind(record.state.id, at: 1)
     for (field, position) in zip(record.state.fields, record.positions) {

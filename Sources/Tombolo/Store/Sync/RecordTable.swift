@@ -1,7 +1,7 @@
 import TomboloProtocol
 import TomboloSQLite
 
-/// The statements on one entity's rows, compiled once a transaction, and what a pull asks of each column, side by side.
+/// The statements on one entity's rows, and what a pull asks of each column, side by side.
 final class RecordTable {
   struct Column {
     let name: String
@@ -20,16 +20,13 @@ final class RecordTable {
   let entity: EntityPlan
   let columns: [Column]
   let references: [Reference]
-  /// For one identity: the stamps, every column, and in a hierarchy the very entity.
-  let select: Statement
-  /// Takes the identity, every column, and the stamps.
-  let insert: Statement
   private let connection: Connection
+  private var statements: (select: Statement?, insert: Statement?)
   private var updates: [ColumnSet: Statement] = [:]
   private var lastUpdate: (columns: ColumnSet, statement: Statement)?
   private var lastPositions: (names: [String], positions: [Int])?
 
-  init(_ entity: EntityPlan, _ connection: Connection) throws {
+  init(_ entity: EntityPlan, _ connection: Connection) {
     self.entity = entity
     self.connection = connection
     var columns: [Column] = []
@@ -47,16 +44,22 @@ final class RecordTable {
     }
     self.columns = columns
     self.references = references
-    let table = entity.table.quotedIdentifier
-    let names = entity.columns.map { $0.column.quotedIdentifier + ", " }.joined()
-    let marks = entity.columns.indices.map { "?\($0 + 2), " }.joined()
-    let (kind, name) = entity.hasEntityColumn ? (", _tombolo_entity", ", " + entity.name.quotedLiteral) : ("", "")
-    select = try connection.prepare(
-      "SELECT _tombolo_stamps\(entity.columns.map { ", " + $0.value(in: table) }.joined())\(kind) FROM \(table) "
-        + "WHERE _tombolo_id = ?1")
-    insert = try connection.prepare(
-      "INSERT INTO \(table)(_tombolo_id, \(names)_tombolo_stamps\(kind)) "
-        + "VALUES (?1, \(marks)?\(columns.count + 2)\(name))")
+  }
+
+  /// ``EntityPlan/selectRow``; to be reset after each use.
+  func select() throws -> Statement {
+    if let select = statements.select { return select }
+    let select = try connection.cached(entity.selectRow)
+    statements.select = select
+    return select
+  }
+
+  /// ``EntityPlan/insertRow``.
+  func insert() throws -> Statement {
+    if let insert = statements.insert { return insert }
+    let insert = try connection.cached(entity.insertRow)
+    statements.insert = insert
+    return insert
   }
 
   /// Takes the identity, the stamps, and then the columns of the set.

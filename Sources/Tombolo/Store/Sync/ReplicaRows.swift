@@ -34,9 +34,9 @@ final class ReplicaRows {
   }
 
   /// The statements of an entity.
-  func table(_ entity: EntityPlan) throws -> RecordTable {
+  func table(_ entity: EntityPlan) -> RecordTable {
     if let table = tables[entity.index] { return table }
-    let table = try RecordTable(entity, connection)
+    let table = RecordTable(entity, connection)
     tables[entity.index] = table
     return table
   }
@@ -82,7 +82,7 @@ final class ReplicaRows {
 
   func row(_ entity: EntityPlan, _ id: RecordID) throws -> Row? {
     guard let concrete = entity.hasEntityColumn ? try concrete(entity, id) : entity else { return nil }
-    let row = try table(concrete).select
+    let row = try table(concrete).select()
     row.bind(id, at: 1)
     defer { row.reset() }
     guard try row.step() else { return nil }
@@ -169,7 +169,7 @@ final class ReplicaRows {
       }
       try update.run()
     } else {
-      let insert = try table(entity).insert
+      let insert = try table(entity).insert()
       insert.bind(id, at: 1)
       for (index, value) in row.values.enumerated() { insert.bind(value, at: Int32(index + 2)) }
       insert.bind(stamps, at: Int32(row.values.count + 2))
