@@ -94,6 +94,27 @@ import TomboloServer
     #expect(try b.conflicts.isEmpty)
   }
 
+  @Test("a record that died because its parent had stays dead when its values are nowhere any more")
+  func orphans() throws {
+    let world = try World()
+    let (a, b) = (try world.replica("a"), try world.replica("b"))
+    let parent = try a.inserts("Node", ["name": .text("parent")])
+    try world.settles()
+    let backup = world.backup()
+    let child = try a.inserts("Node", ["name": .text("child"), "parent": Value(reference: parent)])
+    try b.deletes("Node", parent)
+    try b.syncs()
+    try world.settles()
+    try world.restores(backup)
+    for replica in [a, b] {
+      _ = try replica.failsToSync()
+      try replica.syncs(.reupload)
+      #expect(try !replica.has("Node", child))
+      #expect(try !replica.has("Node", parent))
+    }
+    try world.expectAllEqual()
+  }
+
   @Test("a wiped server is filled again by its replicas, and is not made anew before they are told to")
   func wiped() throws {
     let world = try World()

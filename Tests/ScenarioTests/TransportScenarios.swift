@@ -305,6 +305,26 @@ struct TransportScenarios {
     try world.expectAllEqual()
   }
 
+  @Test("who was away for longer than history is kept still learns which of its writes lost")
+  func entriesOutliveHistory() throws {
+    let world = try World()
+    let (a, b) = (try world.replica("a"), try world.replica("b"))
+    let note = try a.inserts("Note", ["title": .text("first")])
+    try world.settles()
+    try a.sets("Note", note, "title", to: .text("mine"))
+    try a.pushes()
+    try b.sets("Note", note, "title", to: .text("theirs"))
+    try b.syncs()
+    world.passes(milliseconds: 100 * 24 * 3_600 * 1_000)
+    try b.deletes("Note", try b.inserts("Note", ["title": .text("doomed")]))
+    try b.syncs()
+    _ = try world.service.collectTombstones()
+    try a.syncs()
+    #expect(try a.value("Note", note, "title") == .text("theirs"))
+    #expect(try a.conflicts.map(\.lost.value) == [.text("mine")])
+    try world.expectAllEqual()
+  }
+
   @Test("106: a sync that is dropped at any request can go on", arguments: 0..<8)
   func dropped(after count: Int) throws {
     let world = try World()

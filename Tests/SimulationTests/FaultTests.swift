@@ -56,6 +56,7 @@ struct FaultTests {
     plan.edits = []
     plan.faults = []
     plan.script = [:]
+    plan.setting.olderReplicas = []
     let report = try simulation.run(seed: 3, replaying: plan, simulation.configuration).get()
     #expect(report.records == 0)
     #expect(report.statistics.events["saves"] == nil)

@@ -88,7 +88,11 @@ extension SimulationPlan {
     var kinds = Set(allowed.filter { _ in generator.chance(0.6) })
     // A server is lost seldom, and then alone.
     if kinds.contains(.serverRestore) {
-      if generator.chance(0.4) { kinds.subtract(InjectedFault.foesOfServerRestore) } else { kinds.remove(.serverRestore) }
+      if generator.chance(0.4) {
+        kinds.subtract(InjectedFault.foesOfServerRestore)
+      } else {
+        kinds.remove(.serverRestore)
+      }
     }
     return kinds
   }
