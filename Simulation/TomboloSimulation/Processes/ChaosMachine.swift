@@ -257,7 +257,7 @@ final class ChaosMachine: @unchecked Sendable {
       try AtomicityChecker(roles: roles).check(content, on: replica.name)
       // While a sync is under way, two looks are at two moments.
       guard watcher == nil else { return }
-      replica.memory.identify(as: state.replica) { unsent }
+      replica.memory.identify(as: state) { unsent }
       replica.memory.sentUpTo = max(replica.memory.sentUpTo, sentUpTo)
       try CursorChecker().check(state, replica)
       if wasKilled { try BookkeepingChecker().checkRestart(replica, mayLoseUnsynced: false) }
