@@ -168,4 +168,28 @@ struct SeveralContextTests {
     #expect(flag.isSet)
     #expect(notes[1].text == "new")
   }
+
+  @Test("What a fetch returns is of one moment: objects that were known show no later save than new ones")
+  func oneMoment() throws {
+    try StoreFile.run { file in
+      let contexts = try (0..<2).map { _ in
+        ModelContext(try ModelContainer(for: Person.self, configurations: file.configuration))
+      }
+      let people = ["a", "b"].map { Person(email: $0, name: "one") }
+      func write(_ name: String) throws {
+        for person in people { person.name = name }
+        try contexts[0].save()
+      }
+      for person in people { contexts[0].insert(person) }
+      try contexts[0].save()
+      let known = try #require(
+        try contexts[1].fetch(FetchDescriptor<Person>(predicate: #Predicate { $0.email == "a" })).first)
+      try write("two")
+      let found = try contexts[1].fetch(FetchDescriptor<Person>(sortBy: [SortDescriptor(\.email)]))
+      try write("three")
+      #expect(found.map(\.name) == ["two", "two"])
+      #expect(found.first === known)
+      #expect(try contexts[1].fetch(FetchDescriptor<Person>()).map(\.name) == ["three", "three"])
+    }
+  }
 }

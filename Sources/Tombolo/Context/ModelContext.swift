@@ -72,6 +72,12 @@ public final class ModelContext {
   var isResultsUpdateScheduled = false
   /// By store: what it said when it was last looked at.
   var knownDataVersions: [Int64?]
+  /// Whether the fetch under way has met an object that the context had already.
+  var metKnownObjects = false
+  /// Whether the fetch under way has every object show its row, since somebody has committed meanwhile.
+  var refreshesKnownObjects = false
+  /// Objects of the fetch under way that are to be read when its statement is over.
+  var unreadOfFetch: [any PersistentModel] = []
 
   var plans: ModelPlans { core.plans }
 

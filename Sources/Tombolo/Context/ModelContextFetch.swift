@@ -150,8 +150,22 @@ extension ModelContext {
 
   static func limit(_ limit: Int?) -> Int? { limit.map { max(0, $0) } }
 
-  /// What the store finds.
+  /// What the store finds, as of one moment: no object shows less, or more, of a save than another one.
   func stored<Model: PersistentModel>(
+    _ descriptor: FetchDescriptor<Model>, _ plan: ModelPlan, limit: Int?, offset: Int?
+  ) throws -> [Model] {
+    metKnownObjects = false
+    let found = try rowsOfStore(descriptor, plan, limit: limit, offset: offset)
+    // New objects show what was committed since commits were taken over, objects that were known do not.
+    guard metKnownObjects, try haveOthersCommitted(plan) else { return found }
+    takeCommitsOfOthers()
+    try noticeOtherProcesses(plan)
+    refreshesKnownObjects = true
+    defer { refreshesKnownObjects = false }
+    return try rowsOfStore(descriptor, plan, limit: limit, offset: offset)
+  }
+
+  private func rowsOfStore<Model: PersistentModel>(
     _ descriptor: FetchDescriptor<Model>, _ plan: ModelPlan, limit: Int?, offset: Int?
   ) throws -> [Model] {
     let isWhole = descriptor.propertiesToFetch.isEmpty
@@ -165,15 +179,18 @@ extension ModelContext {
         predicate: descriptor.predicate, sortBy: descriptor.sortBy, limit: limit, offset: offset, entity: plan.entity)
       : nil
     if limit != 0, let key, let known = fetches.entry(key) {
-      return try store.readOnce { connection in
-        try FetchPlan.translatingErrors { try rows(try known.statement(key.arguments, on: connection), plan, shape) }
+      func answer(_ connection: Connection) throws -> [Model] {
+        try FetchPlan.translatingErrors {
+          try rows(try known.statement(key.arguments, on: connection), plan, shape, on: connection)
+        }
       }
+      return try refreshesKnownObjects ? store.read(answer) : store.readOnce(answer)
     }
     return try store.read { connection in
       let forms = { TextForms(of: store.schema, on: connection) }
       if limit != 0, let key, let known = fetches.entry(key, textForms: forms) {
         return try FetchPlan.translatingErrors {
-          try rows(try known.statement(key.arguments, on: connection), plan, shape)
+          try rows(try known.statement(key.arguments, on: connection), plan, shape, on: connection)
         }
       }
       var texts: [FetchPlanCache.TextColumn] = []
@@ -183,18 +200,28 @@ extension ModelContext {
       if limit == 0 { return [] }
       let select = query.select(shape.columns)
       if let key { fetches.keep(query, select: select, key, texts) }
-      return try FetchPlan.translatingErrors { try rows(try query.statement(select, on: connection), plan, shape) }
+      return try FetchPlan.translatingErrors {
+        try rows(try query.statement(select, on: connection), plan, shape, on: connection)
+      }
     }
   }
 
   /// The objects of all rows of a statement.
   private func rows<Model: PersistentModel>(
-    _ statement: Statement, _ plan: ModelPlan, _ shape: FetchShape
+    _ statement: Statement, _ plan: ModelPlan, _ shape: FetchShape, on connection: Connection
   ) throws -> [Model] {
-    defer { statement.reset() }
-    let reader = _$RowReader(statement: statement, first: shape.first, plan: plan, link: link)
-    if shape.concrete == nil, let leftOut = shape.leftOut[plan.entity.name] { reader.leaveOut(leftOut) }
-    return shape.concrete == nil ? try objects(reader) : try concreteObjects(reader, shape)
+    let found: [Model]
+    do {
+      defer { statement.reset() }
+      let reader = _$RowReader(statement: statement, first: shape.first, plan: plan, link: link)
+      reader.isPartial = !shape.leftOut.isEmpty
+      if shape.concrete == nil, let leftOut = shape.leftOut[plan.entity.name] { reader.leaveOut(leftOut) }
+      found = try shape.concrete == nil ? objects(reader) : concreteObjects(reader, shape)
+    }
+    let unread = unreadOfFetch
+    unreadOfFetch = []
+    for model in unread { reload(model, on: connection) }
+    return found
   }
 
   /// All rows, of one class. They are registered together at the end: a fetch returns no record twice.
@@ -208,6 +235,7 @@ extension ModelContext {
       guard let halves = statement.halves(0) else { throw ModelErrors.malformedIdentity(reader.plan.entity) }
       let record = RecordID(high: halves.high, low: halves.low)
       if !knowsNone, let known = registry[record] {
+        refresh(known, from: reader)
         if known is Model { found.append(known) }
         continue
       }
@@ -243,11 +271,14 @@ extension ModelContext {
   /// The current row's object.
   func materialize(_ reader: _$RowReader, _ shape: FetchShape) throws -> (any PersistentModel)? {
     guard let record = reader.statement.recordID(0) else { throw ModelErrors.malformedIdentity(reader.plan.entity) }
-    if let known = registry[record] { return known }
     if let concrete = shape.concrete {
-      guard let (plan, first) = concrete[reader.statement.string(1)] else { return nil }
+      guard let (plan, first) = concrete[reader.statement.string(1)] else { return registry[record] }
       reader.select(plan, first: first)
       if !shape.leftOut.isEmpty { reader.leaveOut(shape.leftOut[plan.entity.name] ?? ColumnSet()) }
+    }
+    if let known = registry[record] {
+      refresh(known, from: reader)
+      return known
     }
     reader.record = record
     let made = try reader.plan.description.type.init(_$row: reader)

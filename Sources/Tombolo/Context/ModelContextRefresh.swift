@@ -38,6 +38,36 @@ extension ModelContext {
     unloadSlots(of: nil)
   }
 
+  /// Whether there is a commit to a model's store that the context has not taken over yet.
+  func haveOthersCommitted(_ plan: ModelPlan) throws -> Bool {
+    if link.isStale.load(ordering: .acquiring) { return true }
+    guard let part = plan.part, case .file = part.store.location, let known = knownDataVersions[part.index] else {
+      return false
+    }
+    return try part.store.dataVersion() != known
+  }
+
+  /// Has a known object show the row that a fetch is at, if it is out of date or may be. One that is observed, and one of
+  /// which the fetch reads a part, waits for the end of the statement: observers must not run in the middle of it.
+  func refresh(_ model: any PersistentModel, from reader: _$RowReader) {
+    metKnownObjects = true
+    let state = model._$state
+    guard refreshesKnownObjects || state.flags.contains(.stale), state.flags.contains(.stored),
+      let record = state.record
+    else { return }
+    guard state.registrar == nil, !reader.isPartial else { return unreadOfFetch.append(model) }
+    state.flags.remove(.stale)
+    reader.record = record
+    reader.target = state
+    defer { reader.target = nil }
+    do {
+      try model._$reload(reader)
+      state.noteReloaded(reader)
+    } catch {
+      state.flags.insert(.stale)
+    }
+  }
+
   /// Has the row read again: now if somebody observes the object, else before the next access.
   func markStale(_ model: any PersistentModel) {
     model._$state.flags.insert(.stale)
@@ -70,12 +100,14 @@ extension ModelContext {
   }
 
   /// Reads an object's row again. Properties with edits keep them; if the row is gone, the object is a deleted one.
-  func reload(_ model: any PersistentModel) {
+  ///
+  /// - Parameter connection: one in a transaction whose state is to be shown; nil for the latest state.
+  func reload(_ model: any PersistentModel, on connection: Connection? = nil) {
     let state = model._$state
     state.flags.remove(.stale)
     guard let plan = plan(of: model), state.flags.contains(.stored), let record = state.record else { return }
     do {
-      let isThere = try store(of: plan).read { connection in
+      func read(_ connection: Connection) throws -> Bool {
         let statement = try connection.cached(
           "SELECT t0.\"_tombolo_id\", \(plan.columnList.isEmpty ? "NULL" : plan.columnList) FROM \(plan.entity.table.quotedIdentifier) AS t0 WHERE t0.\"_tombolo_id\" = ?1"
         )
@@ -89,6 +121,7 @@ extension ModelContext {
         state.noteReloaded(reader)
         return true
       }
+      let isThere = try connection.map(read) ?? store(of: plan).read(read)
       if !isThere { becomeDeleted(model) }
     } catch {
       // Tried again at the next access: until then the object has the values that it had.

@@ -21,6 +21,8 @@ public final class _$RowReader {
   package var only: ColumnSet?
   /// The properties that the fetch left out of its rows.
   var leftOut = ColumnSet()
+  /// Whether the fetch leaves something out of some class.
+  var isPartial = false
   /// The objects of the current class that the fetch makes, where it leaves something out.
   var batch: FetchBatch? { batches[ObjectIdentifier(plan)] }
   private var batches: [ObjectIdentifier: FetchBatch] = [:]
