@@ -99,6 +99,21 @@ struct SyncEngineTests {
     #expect(exchange.report?.retries == 1)
   }
 
+  @Test("A sync ends though others save faster than it sends; the rest is for the next one")
+  func endlessSaves() throws {
+    let store = ScriptedStore()
+    store.enqueue(ScriptedStore.changeSet(1))
+    let exchange = try Exchange(store) { request, index in
+      let answer = try Answer.usual(request)
+      if index < 1_000, request.method == "POST" { store.enqueue(ScriptedStore.changeSet(UInt64(index) + 2)) }
+      return answer
+    }
+    #expect(exchange.error == nil)
+    #expect(exchange.requests.count < 40)
+    #expect(store.now.queue.count == 1)
+    #expect(exchange.paths.last == "GET /changes")
+  }
+
   @Test("A save made while a push is under way travels with the next one")
   func editDuringPush() throws {
     let store = ScriptedStore()

@@ -7,7 +7,7 @@ extension SyncEngine {
   mutating func pushRequest() throws -> TransportRequest? {
     guard refusal == nil else { return nil }
     var sets = try store.outbox(recordsMax: limits.recordsMax, bytesMax: limits.bytesMax)
-    guard !sets.isEmpty else { return nil }
+    guard let next = sets.first?.number, try mayPush(next) else { return nil }
     let introduction = try introduction()
     var body = PushRequest(introduction: introduction, changeSets: sets).encoded(as: .cbor)
     while sets.count > 1, body.count > limits.bodyBytesMax {
@@ -21,6 +21,16 @@ extension SyncEngine {
     try store.markAttempted(upTo: last.number)
     changeSetsInFlight = sets
     return requests.push(body, from: introduction, at: try state().cursor)
+  }
+
+  /// Whether a save is one that was there when the pushing began. Others may save faster than the queue is sent: what comes
+  /// after that is let through a few times, and else waits for the next sync.
+  private mutating func mayPush(_ next: SaveNumber) throws -> Bool {
+    if let target = pushTarget, next <= target { return true }
+    guard refills <= options.roundsMax else { return false }
+    refills += 1
+    pushTarget = try state().highestSave
+    return true
   }
 
   private var pieceCount: UInt32 {

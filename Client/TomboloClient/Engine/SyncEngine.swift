@@ -79,6 +79,9 @@ package struct SyncEngine: Sendable {
   var partInFlight: ReuploadPart?
   /// The encoding of the change set that goes in pieces.
   var fragmentBytes: [UInt8] = []
+  /// The last save that is pushed before it is looked again whether there are later ones, and how often that was done.
+  var pushTarget: SaveNumber?
+  var refills = 0
   var rounds = 0
   var idlePushes = 0
   var isRegistered = false
