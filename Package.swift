@@ -173,9 +173,14 @@ let package = Package(
     tests(
       "ScenarioTests",
       uses: ["TomboloSimulation", "TomboloClient", "TomboloServer", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
+    // One of the processes that a test starts on one store.
+    program("TomboloHammer", at: "Tests/TomboloHammer", uses: ["SwiftData", "TomboloClient"]),
     tests(
       "EndToEndTests",
-      uses: ["TomboloProgram", "tombolod", "TomboloSimulation", "Tombolo", "TomboloProtocol", "TomboloSQLite"]),
+      uses: [
+        "TomboloProgram", "tombolod", "TomboloHammer", "TomboloSimulation", "Tombolo", "TomboloProtocol",
+        "TomboloSQLite",
+      ]),
     tests("TidyTests", uses: []),
   ],
   swiftLanguageModes: [.v6]
