@@ -16,6 +16,15 @@ import TomboloSQLite
   }
 }
 
+@Model final class Scan {
+  var name: String
+  @Attribute(.unique, .externalStorage) var data: Data
+  init(name: String, data: Data) {
+    self.name = name
+    self.data = data
+  }
+}
+
 @Suite("@Attribute(.externalStorage)")
 struct ExternalStorageTests {
   private static func bytes(_ count: Int, _ seed: UInt8 = 1) -> Data {
@@ -120,6 +129,47 @@ struct ExternalStorageTests {
       }
     }
     #expect(try places(traced.container) == ([0], [200_000]))
+  }
+
+  @Test("Empty, small and large values and nil come back as they are; ten replacements leave one outside (C55)")
+  func sizes() throws {
+    let traced = try TracedStore(Picture.self)
+    let context = ModelContext(traced.container)
+    let sizes = [0, 1, 99_999, 100_000, 100_001, 1_000_000]
+    for size in sizes {
+      context.insert(Picture(name: "\(size)", data: Self.bytes(size), preview: size == 1 ? nil : Self.bytes(size, 5)))
+    }
+    try context.save()
+    let reading = ModelContext(traced.container)
+    let found = try reading.fetch(FetchDescriptor<Picture>())
+    for picture in found {
+      let size = try #require(Int(picture.name))
+      #expect(picture.data == Self.bytes(size))
+      #expect(picture.preview == (size == 1 ? nil : Self.bytes(size, 5)))
+    }
+    #expect(try places(traced.container).outside == [100_001, 100_001, 1_000_000, 1_000_000])
+    let picture = try #require(found.first { $0.name == "100001" })
+    for seed in UInt8(0)..<10 {
+      picture.data = Self.bytes(150_000, seed)
+      if seed == 5 { reading.rollback() } else { try reading.save() }
+    }
+    #expect(try places(traced.container).outside == [100_001, 150_000, 1_000_000, 1_000_000])
+    #expect(
+      try ModelContext(traced.container).fetch(FetchDescriptor<Picture>()).contains {
+        $0.data == Self.bytes(150_000, 9)
+      })
+  }
+
+  @Test("A unique large value is compared whole")
+  func unique() throws {
+    let container = try ModelContainer(
+      for: Scan.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(container)
+    for (name, data) in [("a", large), ("b", other), ("c", large)] { context.insert(Scan(name: name, data: data)) }
+    try context.save()
+    let found = try ModelContext(container).fetch(FetchDescriptor<Scan>(sortBy: [SortDescriptor(\.name)]))
+    #expect(found.map(\.data) == [other, large])
+    #expect(found.map(\.name) == ["b", "c"])
   }
 
   @Test("Predicates see the whole value")

@@ -212,6 +212,27 @@ struct PartialFetchTests {
     #expect(members.isEmpty)
   }
 
+  @Test("Five thousand objects that each read a to-one cost two queries with prefetching (C105)")
+  func many() throws {
+    let traced = try TracedStore(Depot.self)
+    let writing = ModelContext(traced.container)
+    let depots = (0..<50).map { Depot(name: "\($0)") }
+    for number in 0..<5_000 {
+      let receipt = Parcel(code: "\(number)")
+      receipt.depot = depots[number % 50]
+      writing.insert(receipt)
+    }
+    try writing.save()
+    let context = ModelContext(traced.container)
+    var descriptor = FetchDescriptor<Parcel>()
+    descriptor.relationshipKeyPathsForPrefetching = [\.depot]
+    let queries = try traced.queries {
+      let parcels = try context.fetch(descriptor)
+      #expect(parcels.count == 5_000 && parcels.allSatisfy { $0.depot != nil })
+    }
+    #expect(queries.count == 2)
+  }
+
   @Test("Prefetched lists have pending members, and follow what others save")
   func prefetchedChanges() throws {
     let traced = try filled(4)

@@ -28,7 +28,8 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
   public let name: String
   /// The store's file. In memory, it only tells stores apart.
   public let url: URL
-  /// The models of this configuration; nil for all of the container's.
+  /// The models whose records lie in this configuration's store, with what relationships and base classes tie to them; nil for
+  /// all of the container's that no other configuration has. A container's only configuration has all models.
   public let schema: Schema?
   /// Whether everything is gone when the container goes.
   public let isStoredInMemoryOnly: Bool

@@ -38,9 +38,9 @@ extension StoreWriter {
     let table = entity.table.quotedIdentifier
     let equalities = try key.columns.map { position in
       let column = entity.columns[position]
-      let name = column.column.quotedIdentifier
+      let (other, own) = (column.value(in: "other"), column.value(in: "own"))
       return try isComposed(entity, column)
-        ? "other.\(name) = own.\(name)" : "tombolo_composed(other.\(name)) = tombolo_composed(own.\(name))"
+        ? "\(other) = \(own)" : "tombolo_composed(\(other)) = tombolo_composed(\(own))"
     }
     let kind = entity.hasEntityColumn ? "other._tombolo_entity" : "NULL"
     // A constraint of a base spans its subclasses, one of a subclass only what is below it.

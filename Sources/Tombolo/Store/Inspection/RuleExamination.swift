@@ -100,7 +100,7 @@ struct RuleExamination {
 
   private func check(_ key: UniquePlan, _ entity: EntityPlan) throws -> [Finding] {
     let columns = key.columns.map { entity.columns[$0] }
-    let names = columns.map(\.column.quotedIdentifier)
+    let names = columns.map { $0.value(in: entity.table.quotedIdentifier) }
     let present = names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
     let double = try count(
       "SELECT count(*) FROM (SELECT 1 FROM \(entity.table.quotedIdentifier) WHERE \(present)\(scope(entity)) "

@@ -51,9 +51,32 @@ struct PulledHistory {
   static let keptMilliseconds: UInt64 = 90 * 24 * 3_600 * 1_000
   let connection: Connection
 
-  func keep(_ changes: [PulledChange], wall: UInt64) throws {
+  /// Writes the changes that `body` gives away, a part at a time: a first sync may bring a million.
+  func keep(wall: UInt64, _ body: ((PulledChange) throws -> Void) throws -> Void) throws {
     try expire(wall: wall)
-    if changes.isEmpty { return }
+    var number: Int64?
+    var part = 0
+    var changes: [PulledChange] = []
+    func write() throws {
+      let pull = try number ?? begin(wall: wall)
+      number = pull
+      let bytes = Self.encoded(changes)
+      try connection.run("INSERT INTO _tombolo_pulled(pull, part, body) VALUES (?1, ?2, ?3)") {
+        $0.bind(pull, at: 1)
+        $0.bind(part, at: 2)
+        $0.bind(bytes, at: 3)
+      }
+      part += 1
+      changes.removeAll(keepingCapacity: true)
+    }
+    try body { change in
+      changes.append(change)
+      if changes.count == Self.partMax { try write() }
+    }
+    if !changes.isEmpty { try write() }
+  }
+
+  private func begin(wall: UInt64) throws -> Int64 {
     let meta = StoreMeta(connection)
     let last = try connection.firstRow("SELECT max(number) FROM _tombolo_pull") { $0.isNull(0) ? 0 : $0.int64(0) } ?? 0
     let saved = HistoryNumber.number(ofSave: Int64(clamping: try meta.highestSave.rawValue))
@@ -62,14 +85,7 @@ struct PulledHistory {
       $0.bind(number, at: 1)
       $0.bind(Int64(clamping: wall), at: 2)
     }
-    for start in stride(from: 0, to: changes.count, by: Self.partMax) {
-      let body = Self.encoded(changes[start..<min(start + Self.partMax, changes.count)])
-      try connection.run("INSERT INTO _tombolo_pulled(pull, part, body) VALUES (?1, ?2, ?3)") {
-        $0.bind(number, at: 1)
-        $0.bind(start / Self.partMax, at: 2)
-        $0.bind(body, at: 3)
-      }
-    }
+    return number
   }
 
   /// Forgets what is too old; tokens from before it have expired then.
@@ -98,7 +114,7 @@ struct PulledHistory {
 
   // MARK: Bytes
 
-  private static func encoded(_ changes: ArraySlice<PulledChange>) -> [UInt8] {
+  private static func encoded(_ changes: [PulledChange]) -> [UInt8] {
     var writer = CBORWriter(reservingCapacity: 24 * changes.count)
     writer.array(count: changes.count)
     for change in changes {
@@ -171,24 +187,21 @@ extension ReplicaTransaction {
   /// Writes down what the exchange changed, for those who ask for the history; nothing where only stamps did.
   func keepHistory() throws {
     guard store.options.recordsHistory else { return }
-    func number(_ entity: String) -> Int? { schema.entity(entity)?.number }
-    var changes: [PulledChange] = []
-    changes.reserveCapacity(inserted.count + updated.count + deleted.count)
-    for (id, name) in inserted {
-      if let entity = number(name) { changes.append(PulledChange(kind: .insert, entity: entity, record: id)) }
+    func number(_ entity: String?) -> Int? { entity.flatMap { schema.entity($0)?.number } }
+    try PulledHistory(connection: connection).keep(wall: wall) { keep in
+      for id in inserted.keys.sorted() {
+        if let entity = number(inserted[id]) { try keep(PulledChange(kind: .insert, entity: entity, record: id)) }
+      }
+      for id in updated.keys.sorted() {
+        let (columns, links) = (notes.columns[id] ?? [], notes.links[id] ?? [])
+        guard let entity = number(updated[id]), !columns.isEmpty || !links.isEmpty else { continue }
+        try keep(PulledChange(kind: .update, entity: entity, record: id, columns: columns, links: links))
+      }
+      for id in deleted.keys.sorted() {
+        guard let entity = number(deleted[id]) else { continue }
+        try keep(
+          PulledChange(kind: .delete, entity: entity, record: id, preserved: notes.preserved[id] ?? [:]))
+      }
     }
-    for (id, name) in updated {
-      guard let entity = number(name) else { continue }
-      let change = PulledChange(
-        kind: .update, entity: entity, record: id, columns: notes.columns[id] ?? [], links: notes.links[id] ?? [])
-      if !change.columns.isEmpty || !change.links.isEmpty { changes.append(change) }
-    }
-    for (id, name) in deleted {
-      guard let entity = number(name) else { continue }
-      changes.append(
-        PulledChange(kind: .delete, entity: entity, record: id, preserved: notes.preserved[id] ?? [:]))
-    }
-    changes.sort { ($0.kind.rawValue, $0.record) < ($1.kind.rawValue, $1.record) }
-    try PulledHistory(connection: connection).keep(changes, wall: wall)
   }
 }
