@@ -196,7 +196,9 @@ struct LostWriteChecker {
         return
       }
     }
-    guard !isExplained(record, name, value, stamp), !wasOfLostServer(record, name, stamp) else { return }
+    guard !isExplained(record, name, value, stamp),
+      !wasOfLostServer(record, name, stamp, isTakenAway: now.values[column.position].isNull)
+    else { return }
     throw SimulationFailure(
       .noLostWrite,
       "\(entityName) \(record.short).\(name)=\(value.traceText), written by \(stamp.replica) and accepted, is now "
@@ -215,16 +217,17 @@ struct LostWriteChecker {
     }
   }
 
-  /// Whether the write lost to another one at a server that is lost: its conflict log is lost with it, and a re-upload does
-  /// not tell who had seen what.
-  private func wasOfLostServer(_ record: RecordID, _ field: String, _ stamp: Stamp) -> Bool {
+  /// Whether the write lost to another one, or to a rule that took its value away, at a server that is lost: its conflict
+  /// log is lost with it, and a re-upload does not tell who had seen what.
+  private func wasOfLostServer(_ record: RecordID, _ field: String, _ stamp: Stamp, isTakenAway: Bool) -> Bool {
     guard ledger.hasLostServer else { return false }
     func isLost(_ accepted: WireLedger.Accepted) -> Bool { accepted.life < ledger.lostServers }
     return ledger.accepted.values.contains { $0.changeSet.stamp == stamp && isLost($0) }
-      && equals.contains { content, writes in
-        content.record == record && content.field == field
-          && writes.contains { $0.stamp > stamp && isLost($0.accepted) }
-      }
+      && (isTakenAway
+        || equals.contains { content, writes in
+          content.record == record && content.field == field
+            && writes.contains { $0.stamp > stamp && isLost($0.accepted) }
+        })
   }
 
   /// Every accepted write of a field, in the order of acceptance: who, which save, the value, its stamp and its base.
