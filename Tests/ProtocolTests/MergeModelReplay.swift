@@ -70,7 +70,7 @@ struct ModelReplay {
     let entries = try reader.upload(
       try ModelForm.items(line), from: replica, oldPosition: FeedPosition(try line.number("p")), vector: vector,
       name: RecordID(high: uploads, low: replica.rawValue), context: try context(line))
-    try compareNews(line, entries, "\(script), upload of replica \(replica.rawValue)")
+    try compareNews(line, entries, stamp: .zero, "\(script), upload of replica \(replica.rawValue)")
   }
 
   private mutating func merge(_ line: JSONLine) throws {
@@ -86,10 +86,12 @@ struct ModelReplay {
       let record = changed.record
       check(try MergeRecord(decoding: record.encoded()) == record, "payload of \(record.id)", place)
     }
-    try compareNews(line, effects.conflicts, place)
+    try compareNews(line, effects.conflicts, stamp: changeSet.stamp, place)
   }
 
-  private mutating func compareNews(_ line: JSONLine, _ entries: [ConflictEntry], _ place: String) throws {
+  private mutating func compareNews(
+    _ line: JSONLine, _ entries: [ConflictEntry], stamp: Stamp, _ place: String
+  ) throws {
     check(reader.head.rawValue == (try line.number("seq")), "head", place)
     for any in try line.list("changed") {
       let record = try ModelForm.record(try JSONLine(any))
@@ -104,7 +106,7 @@ struct ModelReplay {
       }
     }
     try compareLinks(line.list("links"), place)
-    try compareLog(entries, line.list("log"), place)
+    try compareLog(entries, line.list("log"), stamp: stamp, place)
     try compareViews(line, place)
     check(reader.checksum == (try wholeChecksum()), "checksum", place)
   }
@@ -132,6 +134,11 @@ struct ModelReplay {
     record.fields.sort { $0.name < $1.name }
     model.fields.sort { $0.name < $1.name }
     if record.isLiving { record.deathStamp = .zero }
+    // The model tells nobody what a counter or an extreme value lost, so it does not keep who wrote it.
+    for index in record.fields.indices {
+      record.fields[index].source = nil
+      record.fields[index].additions = []
+    }
     // Nobody asks where a value was written that nobody wrote; the model keeps the answer of an earlier life.
     for index in record.fields.indices where record.fields[index].stamp.isZero {
       record.fields[index].writePosition = .start
@@ -160,29 +167,10 @@ struct ModelReplay {
     }
   }
 
-  private static let rules: [String: String] = [
-    "lww": "later_edit", "first": "first_writer", "max": "extremum", "min": "extremum",
-    "record gone": "record_gone", "older incarnation": "record_gone", "record deleted": "record_deleted",
-    "overwritten by new incarnation": "overwritten_incarnation", "parent deleted": "parent_deleted",
-    "target gone": "target_deleted", "deny": "deny", "editWins": "edit_wins",
-    "delete did not see merge": "merge_unseen", "unique merge": "unique_merge", "one2one": "one_to_one",
-    "cycle": "cycle", "re-upload": "reupload",
-  ]
-
-  private mutating func compareLog(_ entries: [ConflictEntry], _ log: [Any], _ place: String) throws {
-    let model = try log.map { any -> String in
-      let parts = try #require(any as? [Any])
-      let name = try #require(parts[2] as? String)
-      let rule = try #require(Self.rules[name])
-      let who = try #require(parts[0] as? NSNumber).uint64Value
-      let id = try ModelForm.id(parts[3])
-      return "\(who) \(rule) \(id) \(parts[4] as? String ?? "-") \(try ModelForm.stamp(parts[1]))"
-    }
-    let own = entries.map { entry in
-      "\(entry.replica.rawValue) \(entry.rule.rawValue) \(entry.record) \(entry.field ?? "-") \(entry.lost.stamp)"
-    }
-    check(own.sorted() == model.sorted(), "entries \(own), the model's \(model)", place)
+  private mutating func compareLog(_ entries: [ConflictEntry], _ log: [Any], stamp: Stamp, _ place: String) throws {
     check(Set(entries.map(\.id)).count == entries.count, "names of entries", place)
+    let log = try MergeModelLog(model: log, own: entries, save: stamp, reader: reader)
+    check(log.differences.isEmpty, "\(log.differences); all entries \(log.own), the model's \(log.model)", place)
   }
 
   /// References as readers get them.

@@ -14,6 +14,8 @@ final class Replica {
   private let disk: MemoryFileSystem
   private let document: SchemaDocument
   private var opened: Store?
+  /// What its own saves united: the record that is gone, and the one that stands.
+  private(set) var merged: [RecordID: RecordID] = [:]
   private var path: String { "\(name).store" }
 
   init(
@@ -65,7 +67,7 @@ final class Replica {
     let plan = try plan(entity)
     let row = try ValueRow(plan, values)
     world.passes(milliseconds: 10)
-    try store.save { try $0.insert(plan, id, assigned: row.assigned, from: row) }
+    note(try store.save { try $0.insert(plan, id, assigned: row.assigned, from: row) }.outcome)
     return id
   }
 
@@ -73,8 +75,10 @@ final class Replica {
     let plan = try plan(entity)
     let row = try ValueRow(plan, [property: value])
     world.passes(milliseconds: 10)
-    try store.save { _ = try $0.update(plan, id, changed: row.assigned, from: row) }
+    note(try store.save { _ = try $0.update(plan, id, changed: row.assigned, from: row) }.outcome)
   }
+
+  private func note(_ outcome: SaveOutcome) { merged.merge(outcome.merged) { _, last in last } }
 
   func deletes(_ entity: String, _ id: RecordID) throws {
     let plan = try plan(entity)
@@ -90,6 +94,13 @@ final class Replica {
 
   func parts(_ entity: String, _ id: RecordID, _ property: String, from other: RecordID) throws {
     try links(entity, id, property, to: other, isPresent: false)
+  }
+
+  /// What a person writes in the `sqlite3` shell: triggers fire, and none of our functions is there.
+  func types(_ sql: String) throws {
+    var options = Connection.Options()
+    options.vfs = disk.name
+    try Connection(path: path, options: options).execute(sql)
   }
 
   // MARK: Exchanges

@@ -21,17 +21,21 @@ extension Synchronizer {
 
   /// Writes the value that was lost again, as a save of now, and takes the conflict from ``conflicts``.
   ///
-  /// A record that is gone is made anew with every value of it that was lost; a deletion that was undone is made again.
+  /// A record that is gone is made anew with everything that this replica knew of it; a deletion that was undone is made
+  /// again. Only conflicts whose loss is made good by that leave the list.
   ///
+  /// - Returns: what is back, and what could not be brought back.
   /// - Throws: a ``TomboloError``: `unknown_record` if there is nothing to write the value into, and what a save throws.
-  public func restore(_ conflict: Conflict) throws {
+  @discardableResult
+  public func restore(_ conflict: Conflict) throws -> RestoredConflict {
     guard let id = RecordID(conflict.id) else {
       throw TomboloError(
         .unknownRecord, "There is no conflict \(conflict.id).",
         remedy: "Take one from the list of conflicts as it is now: it may have been restored.")
     }
-    try store.restoreConflict(id)
+    let restoration = try store.restoreConflict(id)
     noteChanges()
+    return RestoredConflict(restoration, schema: store.schema.resolved)
   }
 
   /// The saves that the server refused, in the order in which they were made. Reads the store; observable.

@@ -27,7 +27,7 @@ package struct ConflictsCommand: Command {
   package func run(in context: CommandContext) throws {
     let store = try context.open(store, readOnly: restored == nil)
     let entries = try store.conflicts()
-    if let restored { return try ConflictsRestoreCommand.restore(restored, in: store, context.output) }
+    if let restored { return try Self.restore(restored, among: entries, in: store, context.output, isJSON: isJSON) }
     let naming = RecordNaming(store)
     let worded = try entries.map { entry in
       let name = try naming.name(of: entry.record, entity: entry.entity)
@@ -46,6 +46,29 @@ package struct ConflictsCommand: Command {
     if entries.isEmpty, parked.isEmpty, context.output.isTerminal {
       context.output.note("Everything written here stands.")
     }
+  }
+
+  /// Makes a loss good, and says what came of it.
+  static func restore(
+    _ identifier: String, among entries: [ConflictEntry], in store: Store, _ output: Output, isJSON: Bool
+  ) throws {
+    let done = RestoredConflict(
+      try store.restoreConflict(try entry(identifier, among: entries).id), schema: store.schema.resolved)
+    if !isJSON { return done.sentences.forEach { output.line($0) } }
+    func parts(_ parts: [RestoredConflict.Part]) -> JSONText {
+      .array(
+        parts.map {
+          .object([
+            ("property", .string($0.property)), ("value", .optional($0.value)), ("reason", .optional($0.reason)),
+          ])
+        })
+    }
+    output.json(
+      .object([
+        ("entity", .string(done.entity)), ("record", .string(done.record)), ("isMadeAnew", .bool(done.isMadeAnew)),
+        ("restored", parts(done.restored)), ("notRestored", parts(done.notRestored)),
+        ("settled", .array(done.settled.map { .string($0) })),
+      ]))
   }
 
   private static func digits(_ id: RecordID) -> String { id.description.filter { $0 != "-" } }

@@ -40,40 +40,24 @@ package struct ConflictsRestoreCommand: Command {
   package static let declaration = CommandDeclaration(
     "conflicts restore", summary: "Write a value that was lost again, as a save of now",
     discussion:
-      "A record that is gone is made anew with every value of it that was lost; a deletion that was undone is made again.\n"
-      + "The next sync sends it.",
-    operands: [Shared.store, ConflictsShowCommand.identifier])
+      "A record that is gone is made anew with everything that this replica knew of it; a deletion that was undone is made\n"
+      + "again. Says what is back, and what could not be brought back. The next sync sends it.",
+    operands: [Shared.store, ConflictsShowCommand.identifier], options: [Shared.json.declaration])
 
   let store: String
   let identifier: String
+  let isJSON: Bool
 
   package init(_ arguments: ParsedArguments) throws {
     store = arguments["STORE"]
     identifier = arguments["ID"]
+    isJSON = try arguments.value(Shared.json)
   }
 
   package func run(in context: CommandContext) throws {
-    try Self.restore(identifier, in: try context.open(store), context.output)
-  }
-
-  /// Makes an entry good, and says what that came to.
-  static func restore(_ identifier: String, in store: Store, _ output: Output) throws {
-    let entry = try ConflictsCommand.entry(identifier, among: try store.conflicts())
-    let restoration = try store.restoreConflict(entry.id)
-    let place = "\(entry.entity) \(entry.record)"
-    let list = restoration.properties.joined(separator: ", ")
-    switch restoration.kind {
-    case .written: output.note("\(list) of \(place) is written again.")
-    case .deleted: output.note("\(place) is deleted again.")
-    case .needless: output.note("\(place) is deleted already: nothing was to be done.")
-    case .remade:
-      output.note("\(place) is made anew, with what was lost of it: \(list).")
-      if !restoration.missing.isEmpty {
-        output.note(
-          "Nothing was lost of the rest, and this replica no longer has it: "
-            + "\(restoration.missing.joined(separator: ", ")) have their defaults or no value.")
-      }
-    }
+    let store = try context.open(store)
+    try ConflictsCommand.restore(
+      identifier, among: try store.conflicts(), in: store, context.output, isJSON: isJSON)
   }
 }
 

@@ -124,11 +124,16 @@ package enum Change: Hashable, Sendable {
     package var incarnation: Stamp
     /// The root of the cascade that killed it; its own for a record that somebody deleted.
     package var cause: DeleteCause
-    package init(entity: String, id: RecordID, incarnation: Stamp, cause: DeleteCause) {
+    /// The record that it became one with, where the save united the two by a unique value: nobody meant to lose it.
+    package var survivor: Tombstone.Survivor?
+    package init(
+      entity: String, id: RecordID, incarnation: Stamp, cause: DeleteCause, survivor: Tombstone.Survivor? = nil
+    ) {
       self.entity = entity
       self.id = id
       self.incarnation = incarnation
       self.cause = cause
+      self.survivor = survivor
     }
   }
 

@@ -32,7 +32,9 @@ struct MergeAdmission {
       case .update(let update):
         named.insert(update.id)
         for write in update.writes { insert(write.value, of: update.entity, write.name, into: &named) }
-      case .delete(let delete): named.insert(delete.id)
+      case .delete(let delete):
+        named.insert(delete.id)
+        if let survivor = delete.survivor { named.insert(survivor.id) }
       case .link(let link):
         named.insert(link.link.source)
         named.insert(link.link.target)

@@ -102,24 +102,30 @@ extension MergeSession {
       let stored = self.field(field, of: record)
       let parent = try stored.value.reference.map(resolve).flatMap { try self.record($0) }
       if field.rule == .deny, let parent {
-        report(.deny, entity: parent.entity, record: parent.id, lost: Version(value: .null, stamp: parent.deathStamp))
-        try revive(parent.id)
+        try revive(parent.id, .deny, by: stored.stamp)
       } else if field.rule == .cascade || field.rule == .deny && !field.isOptional {
         try orphan(id, stamp: stored.stamp)
         for lost in record.fields where !lost.stamp.isDerived && !lost.stamp.isZero {
-          report(
-            .parentDeleted, entity: record.entity, record: id, field: lost.name,
-            lost: Version(value: lost.value, stamp: lost.stamp))
+          try reportDeath(of: lost, in: record, named: id, .parentDeleted, standing: parent?.death)
         }
+        for link in try links(of: id) where link.isPresent { try reportIfHidden(link) }
         return
-      } else if stored.writePosition == position, !stored.stamp.isDerived, !stored.stamp.isZero,
+      } else if !stored.stamp.isDerived, !stored.stamp.isZero, isNews(stored, of: parent),
         reportedFields.insert(RefusedWrite.Key(record: id, field: field.name, stamp: stored.stamp)).inserted
       {
         report(
           .targetDeleted, entity: record.entity, record: id, field: field.name,
-          lost: Version(value: stored.value, stamp: stored.stamp))
+          lost: Version(value: stored.value, stamp: stored.stamp), standing: parent?.death)
       }
     }
+  }
+
+  /// Whether the author of a reference to a dead record has to be told: he wrote it now, or the deleter had not seen it, or
+  /// nobody deleted the record itself.
+  private func isNews(_ stored: MergeField, of target: MergeRecord?) -> Bool {
+    if stored.writePosition == position { return true }
+    guard let target, target.lifePosition == position else { return false }
+    return target.life == .orphaned || target.life == .deleted && isUnseen(stored)
   }
 
   /// Whether a reference names a dead record; a required one also where a rule took its value away.

@@ -8,32 +8,40 @@ extension MergeSession {
       if found.isLiving { try redeliver(id) }
       return
     }
+    if let survivor = delete.survivor { return try unite(delete, found, into: survivor) }
     if rules.deleteSeesUniqueMerge, found.mergePosition > changeSet.base {
-      return try turnDown(delete, of: id, .mergeUnseen)
+      return try turnDown(delete, of: id, .mergeUnseen, by: nil)
     }
     if !found.isLiving { return try kill(id, cause: delete.cause) }
     let unseen = rules.deleteSeesWrites ? unseenWrites(of: found) : []
-    if !unseen.isEmpty, try entity(of: found).editWins { return try turnDown(delete, of: id, .editWins) }
-    for field in unseen {
-      report(
-        .recordDeleted, entity: found.entity, record: delete.id, field: field.name,
-        lost: Version(value: field.value, stamp: field.stamp))
+    if let edit = unseen.map(\.stamp).max(), try entity(of: found).editWins {
+      return try turnDown(delete, of: id, .editWins, by: edit)
     }
+    let death = Version(value: .null, stamp: changeSet.stamp)
+    for field in unseen {
+      try reportDeath(of: field, in: found, named: delete.id, .recordDeleted, standing: death) {
+        isUnseen($0.stamp, $0.position)
+      }
+    }
+    if rules.deleteSeesWrites { try reportUnseenLinks(of: id) }
     try kill(id, cause: delete.cause)
   }
 
   /// Writes of others that the deleter had not pulled.
-  private func unseenWrites(of record: MergeRecord) -> [MergeField] {
-    record.fields.filter {
-      $0.writePosition > changeSet.base && $0.stamp.replica != replica && !$0.stamp.isDerived && !$0.stamp.isZero
-    }
-  }
+  private func unseenWrites(of record: MergeRecord) -> [MergeField] { record.fields.filter(isUnseen) }
 
-  private func turnDown(_ delete: Change.Delete, of id: RecordID, _ rule: ConflictRule) throws {
-    report(
-      rule, to: replica, entity: delete.entity, record: delete.id, lost: Version(value: .null, stamp: changeSet.stamp))
+  /// - Parameter stamp: of what it does not stand against.
+  private func turnDown(_ delete: Change.Delete, of id: RecordID, _ rule: ConflictRule, by stamp: Stamp?) throws {
+    // An edit gives back what its record hangs on, in whichever order the two arrive.
+    let isWhole = rule == .editWins || delete.cause.root == delete.id
+    if !isWhole || reportedCauses.insert(delete.cause).inserted {
+      let root = isWhole ? try record(delete.cause.root) : nil
+      report(
+        rule, to: replica, entity: root?.entity ?? delete.entity, record: isWhole ? delete.cause.root : delete.id,
+        lost: Version(value: .null, stamp: changeSet.stamp), standing: stamp.map { Version(value: .null, stamp: $0) })
+    }
     try redeliver(id)
-    if rules.deletesCarryCause, delete.cause.root == delete.id {
+    if rules.deletesCarryCause, isWhole {
       fallenCauses.insert(delete.cause)
       try undo(delete.cause)
     }
@@ -68,14 +76,15 @@ extension MergeSession {
     try redeliverReferences(to: id)
   }
 
-  /// Gives a record its life back, what died with it, and the dead cascade parents that it hangs on.
-  func revive(_ id: RecordID) throws {
+  /// Gives a record its life back, what died with it, and the dead cascade parents that it hangs on; tells everybody whose
+  /// deletion does not stand therefore.
+  ///
+  /// - Parameter stamp: of what the deletions do not stand against.
+  func revive(_ id: RecordID, _ rule: ConflictRule, by stamp: Stamp) throws {
     var open = [id]
     while let next = open.popLast() {
       guard let found = try record(next), !found.isLiving, found.survivor == nil else { continue }
-      if next != id {
-        report(.deny, entity: found.entity, record: next, lost: Version(value: .null, stamp: found.deathStamp))
-      }
+      try reportUndone(found.causes, of: found, rule, by: stamp)
       try enliven(next)
       if rules.deletesCarryCause { for cause in found.causes { try undo(cause) } }
       let entity = try entity(of: found)
@@ -128,6 +137,7 @@ extension MergeSession {
     var fallen: [FallenPart] = []
     for (index, change) in changeSet.changes.enumerated() {
       guard case .delete(let delete) = change else { continue }
+      if delete.survivor != nil, try record(delete.id)?.survivor != nil { continue }
       if let found = try record(try resolve(delete.id)), found.isLiving,
         found.answers(to: delete.id, delete.incarnation)
       {

@@ -8,6 +8,11 @@ extension MergeSession {
       guard id == create.id, stamp > existing.incarnation else {
         report(
           .recordGone, to: replica, entity: create.entity, record: create.id, lost: Version(value: .null, stamp: stamp))
+        for field in create.fields where field.isAssigned {
+          report(
+            .recordGone, to: replica, entity: create.entity, record: create.id, field: field.name,
+            lost: Version(value: field.value, stamp: stamp))
+        }
         return false
       }
       try replaceIncarnation(of: existing, with: create)
@@ -39,10 +44,11 @@ extension MergeSession {
   private func replaceIncarnation(of existing: MergeRecord, with create: Change.Create) throws {
     let position = position
     if existing.isLiving {
+      let standing = Version(value: .null, stamp: changeSet.stamp)
       for field in existing.fields where !field.stamp.isDerived && !field.stamp.isZero {
-        report(
-          .overwrittenIncarnation, entity: existing.entity, record: create.id, field: field.name,
-          lost: Version(value: field.value, stamp: field.stamp))
+        try reportDeath(of: field, in: existing, named: create.id, .overwrittenIncarnation, standing: standing) {
+          isUnseen($0.stamp, $0.position)
+        }
       }
     }
     for link in try links(of: existing.id) {
@@ -82,29 +88,39 @@ extension MergeSession {
     let before = self.field(field, of: found)
     let current = Version(value: before.value, stamp: before.stamp)
     if found.life == .deleted, entity.editWins, new.stamp > current.stamp {
-      try revive(id)
+      try revive(id, .editWins, by: new.stamp)
     } else if !found.isLiving {
       report(
-        .recordDeleted, to: replica, entity: update.entity, record: update.id, field: write.name, base: base, lost: new)
+        .recordDeleted, to: replica, entity: update.entity, record: update.id, field: write.name, base: base, lost: new,
+        standing: found.death)
       if !rules.tombstonesMerge { return false }
     }
     noteEpochWrite(id, field.name, base: base)
     let standing = FieldMerge.fold(field.policy, of: field.type, current, new, rules: rules)
     if !(try isSame(current.value, new.value, in: field)) {
-      reportLoser(of: new, base: base, over: current, standing: standing, field: field, update: update)
+      reportLoser(of: new, base: base, over: before, standing: standing, field: field, update: update)
+    }
+    if field.reference?.isAcyclic ?? false, let target = write.value.reference, target != update.id,
+      try resolve(target) == id
+    {
+      report(
+        .uniqueMerge, to: replica, entity: update.entity, record: update.id, field: field.name, base: base, lost: new)
     }
     if standing != current {
       let isOwn = standing.stamp == new.stamp && standing.value == new.value
-      try set(field, of: id, to: standing, replaced: isOwn ? write.replaced : before.replaced, isWritten: true)
+      try set(
+        field, of: id, to: standing, replaced: isOwn ? write.replaced : before.replaced,
+        source: standing.value == new.value ? new.stamp : before.written, isWritten: true)
     }
     return standing.value == write.value
   }
 
   /// Two edits that had not seen each other: tells the author of the one that does not stand.
   private func reportLoser(
-    of new: Version, base: Stamp, over current: Version, standing: Version, field: MergeSchema.Field,
+    of new: Version, base: Stamp, over before: MergeField, standing: Version, field: MergeSchema.Field,
     update: Change.Update
   ) {
+    let current = Version(value: before.value, stamp: before.stamp)
     let isConcurrent =
       field.policy == .firstWriter || field.policy == .lastWriter && !base.isSameWrite(as: current.stamp)
     if isConcurrent {
@@ -116,10 +132,16 @@ extension MergeSession {
       } else if current.stamp != .zero, !current.stamp.isDerived || !current.value.isNull {
         report(rule, entity: update.entity, record: update.id, field: field.name, lost: current, standing: standing)
       }
-    } else if standing.value != new.value, field.policy == .max || field.policy == .min {
-      report(
-        .extremum, to: replica, entity: update.entity, record: update.id, field: field.name, base: base, lost: new,
-        standing: standing)
+    } else if field.policy == .max || field.policy == .min {
+      if standing.value != new.value {
+        report(
+          .extremum, to: replica, entity: update.entity, record: update.id, field: field.name, base: base, lost: new,
+          standing: Version(value: standing.value, stamp: before.written))
+      } else if current.stamp != .zero, !base.isSameWrite(as: current.stamp) {
+        report(
+          .extremum, entity: update.entity, record: update.id, field: field.name,
+          lost: Version(value: current.value, stamp: before.written), standing: new)
+      }
     }
   }
 
@@ -139,9 +161,11 @@ extension MergeSession {
       return false
     }
     if found.life == .deleted, try entity(of: found).editWins {
-      try revive(id)
+      try revive(id, .editWins, by: changeSet.stamp)
     } else if !found.isLiving {
-      report(.recordDeleted, to: replica, entity: update.entity, record: update.id, field: addition.name, lost: lost)
+      report(
+        .recordDeleted, to: replica, entity: update.entity, record: update.id, field: addition.name, lost: lost,
+        standing: found.death)
       if !rules.tombstonesMerge { return false }
     }
     noteEpochAddition(id, field.name, delta: addition.delta)
@@ -149,6 +173,10 @@ extension MergeSession {
     let sum = Version(
       value: CounterMerge.sum(before.value, addition.delta), stamp: max(before.stamp, changeSet.stamp))
     try set(field, of: id, to: sum, isWritten: true)
+    let noted = MergeField.Addition(stamp: changeSet.stamp, delta: addition.delta, position: position)
+    try modify(id) { record in
+      if let place = record.place(of: field.name, hint: field.place) { record.fields[place].note(noted) }
+    }
     return true
   }
 
@@ -157,11 +185,22 @@ extension MergeSession {
       relationship: change.link.relationship, source: try resolve(change.link.source),
       target: try resolve(change.link.target))
     guard try record(key.source) != nil, try record(key.target) != nil else {
-      let entity = schema.resolved.links[key.relationship]?.source ?? ""
+      let link = schema.resolved.links[key.relationship]
       report(
-        .recordGone, to: replica, entity: entity, record: change.link.source, base: change.base,
-        lost: Version(value: Value(reference: change.link.target), stamp: changeSet.stamp))
+        .recordGone, to: replica, entity: link?.source ?? "", record: change.link.source, field: link?.sourceName,
+        base: change.base, lost: Version(value: Value(reference: change.link.target), stamp: changeSet.stamp))
       return false
+    }
+    let before = try link(key) ?? MergeLink(key: key, isPresent: false, stamp: .zero, position: .start)
+    if change.isPresent {
+      try reportIfHidden(MergeLink(key: key, isPresent: true, stamp: changeSet.stamp, position: position))
+    }
+    if change.isPresent != before.isPresent, !change.base.isSameWrite(as: before.stamp) {
+      let new = MergeLink(key: key, isPresent: change.isPresent, stamp: changeSet.stamp, position: position)
+      let isNewer = new.stamp > before.stamp
+      if try isOfPresentLife(before) {
+        reportLoser(isNewer ? before : new, to: isNewer ? nil : replica, .laterEdit, standing: isNewer ? new : before)
+      }
     }
     if !rules.linksMergeByPair, change.isPresent {
       for other in try links(of: key.source)
@@ -169,7 +208,7 @@ extension MergeSession {
         set(MergeLink(key: other.key, isPresent: false, stamp: changeSet.stamp, position: position))
       }
     }
-    if changeSet.stamp > (try link(key)?.stamp ?? .zero) {
+    if changeSet.stamp > before.stamp {
       set(MergeLink(key: key, isPresent: change.isPresent, stamp: changeSet.stamp, position: position))
     }
     return true

@@ -94,6 +94,22 @@ package struct MergeField: Hashable, Sendable {
   package var writePosition: FeedPosition
   /// The value that the last write replaced, kept for references declared acyclic.
   package var replaced: Value?
+  /// Who wrote the value, where the stamp is another's: `.max` and `.min` keep the greater of two stamps.
+  package var source: Stamp?
+  /// The last few additions to a counter, ascending by position, so that each author can be told what he lost.
+  package var additions: [Addition] = []
+
+  /// What somebody added to a counter.
+  package struct Addition: Hashable, Sendable {
+    package var stamp: Stamp
+    package var delta: Int64
+    package var position: FeedPosition
+    package init(stamp: Stamp, delta: Int64, position: FeedPosition) {
+      self.stamp = stamp
+      self.delta = delta
+      self.position = position
+    }
+  }
 
   package init(
     name: String, value: Value, stamp: Stamp, position: FeedPosition = .start, writePosition: FeedPosition = .start,
@@ -105,6 +121,18 @@ package struct MergeField: Hashable, Sendable {
     self.position = position
     self.writePosition = writePosition
     self.replaced = replaced
+  }
+
+  static let additionsMax = 8
+
+  /// Remembers an addition. Of more than a few the oldest is put together with the next of the same author.
+  mutating func note(_ addition: Addition) {
+    additions.append(addition)
+    guard additions.count > Self.additionsMax else { return }
+    let oldest = additions.removeFirst()
+    if let next = additions.firstIndex(where: { $0.stamp.replica == oldest.stamp.replica }) {
+      additions[next].delta &+= oldest.delta
+    }
   }
 }
 

@@ -83,15 +83,27 @@ extension MergeRecord {
 }
 
 extension MergeField {
-  /// Name, value, stamp, positions; the replaced value only where there is one.
+  /// Name, value, stamp, positions; the replaced value, or what only some policies keep, where there is any.
   fileprivate func write(to writer: inout CBORWriter, stamps: inout StampTable) {
-    writer.array(count: replaced == nil ? 5 : 6)
+    let hasMore = source != nil || !additions.isEmpty
+    writer.array(count: hasMore ? 8 + additions.count * 3 : replaced == nil ? 5 : 6)
     writer.text(name)
     writer.value(value)
     writer.unsigned(stamps.number(of: stamp))
     writer.unsigned(position.rawValue)
     writer.unsigned(writePosition.rawValue)
-    if let replaced { writer.value(replaced) }
+    if hasMore {
+      writer.value(replaced ?? .null)
+      writer.unsigned(replaced == nil ? 0 : 1)
+      writer.unsigned(source.map { stamps.number(of: $0) + 1 } ?? 0)
+      for addition in additions {
+        writer.unsigned(stamps.number(of: addition.stamp))
+        writer.integer(addition.delta)
+        writer.unsigned(addition.position.rawValue)
+      }
+    } else if let replaced {
+      writer.value(replaced)
+    }
   }
 
   fileprivate init(from reader: inout CBORReader, stamps: StampTable) throws {
@@ -103,6 +115,15 @@ extension MergeField {
     position = FeedPosition(try reader.unsigned())
     writePosition = FeedPosition(try reader.unsigned())
     replaced = count > 5 ? try reader.value() : nil
+    guard count > 7 else { return }
+    if try reader.unsigned() == 0 { replaced = nil }
+    let number = try reader.unsigned()
+    if number > 0 { source = try stamps.stamp(number - 1, of: reader) }
+    for _ in 0..<(count - 8) / 3 {
+      let stamp = try stamps.stamp(from: &reader)
+      let delta = try reader.integer()
+      additions.append(Addition(stamp: stamp, delta: delta, position: FeedPosition(try reader.unsigned())))
+    }
   }
 }
 
@@ -138,8 +159,9 @@ private struct StampTable {
     }
   }
 
-  func stamp(from reader: inout CBORReader) throws -> Stamp {
-    let number = try reader.unsigned()
+  func stamp(from reader: inout CBORReader) throws -> Stamp { try stamp(try reader.unsigned(), of: reader) }
+
+  func stamp(_ number: UInt64, of reader: CBORReader) throws -> Stamp {
     guard number < UInt64(stamps.count) else { throw reader.malformed("a stamp that is not in the table") }
     return stamps[Int(number)]
   }

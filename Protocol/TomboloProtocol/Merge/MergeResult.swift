@@ -20,7 +20,7 @@ extension MergeSession {
     }
     effects.links = changedLinks.values.sorted { $0.key < $1.key }
     try addChecksumOfLinks(to: &effects.checksumChange)
-    effects.conflicts = conflicts
+    effects.conflicts = try settledReports()
     effects.epochWrites = epochWrites
     effects.epochAdditions = epochAdditions
   }

@@ -33,6 +33,9 @@ final class MergeSession {
   var keys: [RecordID: [UniqueKey]] = [:]
   var holdersOfKey: [UniqueKey: Set<RecordID>] = [:]
   var reportedFields: Set<RefusedWrite.Key> = []
+  var reportedLinks: Set<LinkKey> = []
+  /// Deletions whose author was told that they do not stand.
+  var reportedCauses: Set<DeleteCause> = []
   /// Whether a key declared `.reject` unites like any other: what is uploaded cannot be refused.
   var unitesRejected = false
   var tracksEpoch = false
@@ -106,19 +109,22 @@ final class MergeSession {
 
   /// Gives a field a value and a new feed position; `isWritten` gives it a new write position too.
   func set(
-    _ field: MergeSchema.Field, of id: RecordID, to version: Version, replaced: Value? = nil, isWritten: Bool
+    _ field: MergeSchema.Field, of id: RecordID, to version: Version, replaced: Value? = nil, source: Stamp? = nil,
+    isWritten: Bool
   ) throws {
     let position = position
     try modify(id) { record in
-      let written = MergeField(
+      var written = MergeField(
         name: field.name, value: version.value, stamp: version.stamp, position: position, writePosition: position,
         replaced: replaced)
+      if let source, source != version.stamp { written.source = source }
       record.position = position
       guard let place = record.place(of: field.name, hint: field.place) else {
         record.fields.append(written)
         return
       }
       let before = record.fields[place].writePosition
+      written.additions = record.fields[place].additions
       record.fields[place] = written
       if !isWritten { record.fields[place].writePosition = before }
     }

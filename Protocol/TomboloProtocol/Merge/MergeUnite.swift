@@ -64,7 +64,11 @@ extension MergeSession {
   }
 
   /// Two records become one: the twin turns into an alias of the survivor, whose fields take what stands of both.
-  private func unite(_ twinID: RecordID, into survivorID: RecordID) throws {
+  ///
+  /// - Parameter isKnown: whether who united them had seen a field of the twin, and has laid it over the survivor himself.
+  private func unite(
+    _ twinID: RecordID, into survivorID: RecordID, isKnown: (MergeField) -> Bool = { _ in false }
+  ) throws {
     guard let survivor = try record(survivorID), let twin = try record(twinID) else { return }
     let position = position
     try modify(twinID) { record in
@@ -76,11 +80,12 @@ extension MergeSession {
     noteAlias(twinID, of: survivorID)
     marks.aliases.insert(twinID)
     let entity = try entity(of: survivor)
-    for field in entity.fields { try unite(field, of: twin, into: survivor) }
-    for lost in twin.fields where entity.field(lost.name) == nil && !lost.stamp.isDerived && !lost.stamp.isZero {
+    for field in entity.fields { try unite(field, of: twin, into: survivor, isKnown: isKnown) }
+    for lost in twin.fields
+    where entity.field(lost.name) == nil && !lost.stamp.isDerived && !lost.stamp.isZero && !isKnown(lost) {
       report(
         .uniqueMerge, entity: twin.entity, record: survivorID, field: lost.name,
-        lost: Version(value: lost.value, stamp: lost.stamp))
+        lost: Version(value: lost.value, stamp: lost.written))
     }
     try modify(survivorID) { record in
       for pair in twin.answersTo where !record.answersTo.contains(pair) { record.answersTo.append(pair) }
@@ -94,21 +99,32 @@ extension MergeSession {
     }
   }
 
-  private func unite(_ field: MergeSchema.Field, of twin: MergeRecord, into survivor: MergeRecord) throws {
+  private func unite(
+    _ field: MergeSchema.Field, of twin: MergeRecord, into survivor: MergeRecord, isKnown: (MergeField) -> Bool
+  ) throws {
     let (own, other) = (self.field(field, of: survivor), self.field(field, of: twin))
+    let isLeftOut = isKnown(other)
     noteEpochWrite(survivor.id, field.name, base: own.stamp)
     noteEpochWrite(survivor.id, field.name, base: other.stamp)
     let x = Version(value: try resolved(own.value, in: field), stamp: own.stamp)
     let y = Version(value: try resolved(other.value, in: field), stamp: other.stamp)
-    var standing: Version
-    if field.policy == .counter {
+    var standing = x
+    if isLeftOut {
+      if field.policy == .counter {
+        let unseen = other.additions.filter { isUnseen($0.stamp, $0.position) }
+        standing.value = CounterMerge.sum(x.value, unseen.reduce(0) { $0 &+ $1.delta })
+      }
+    } else if field.policy == .counter {
       var delta: Int64 = 0
       if case .integer(let value) = y.value { delta = value }
       standing = Version(value: CounterMerge.sum(x.value, delta), stamp: max(x.stamp, y.stamp))
     } else {
       standing = FieldMerge.fold(field.policy, of: field.type, x, y, rules: rules)
-      if x.value != y.value, field.policy == .lastWriter || field.policy == .firstWriter {
-        let lost = standing.stamp == y.stamp ? x : y
+      if x.value != y.value {
+        let isTwins =
+          field.policy == .lastWriter || field.policy == .firstWriter
+          ? standing.stamp == y.stamp : standing.value == y.value
+        let lost = isTwins ? Version(value: x.value, stamp: own.written) : Version(value: y.value, stamp: other.written)
         if !lost.stamp.isDerived, lost.stamp != .zero {
           report(
             .uniqueMerge, entity: survivor.entity, record: survivor.id, field: field.name, lost: lost,
@@ -123,7 +139,38 @@ extension MergeSession {
       standing = undone
     }
     let replaced = standing.stamp == y.stamp ? other.replaced : own.replaced
-    try set(field, of: survivor.id, to: standing, replaced: replaced, isWritten: false)
+    let source = standing.value == x.value ? own.written : other.written
+    try set(
+      field, of: survivor.id, to: standing, replaced: replaced,
+      source: field.policy == .max || field.policy == .min ? source : nil, isWritten: false)
+    guard field.policy == .counter, !other.additions.isEmpty else { return }
+    try modify(survivor.id) { record in
+      guard let place = record.place(of: field.name, hint: field.place) else { return }
+      for addition in other.additions { record.fields[place].note(addition) }
+    }
+  }
+
+  /// A deletion by which its author made two records one: the twin becomes an alias, whatever became of either meanwhile.
+  ///
+  /// A deletion of either that he had not seen does not stand, as one that had not seen the merge does not where it comes
+  /// later. Where the survivor is not there any more the twin stays as it was.
+  func unite(_ delete: Change.Delete, _ twin: MergeRecord, into told: Tombstone.Survivor) throws {
+    let home = try resolve(told.id)
+    guard home != twin.id else { return }
+    guard let survivor = try record(home), survivor.answers(to: told.id, told.incarnation), survivor.life != .orphaned
+    else {
+      report(
+        .recordGone, to: replica, entity: delete.entity, record: delete.id,
+        lost: Version(value: .null, stamp: changeSet.stamp))
+      if twin.isLiving { try redeliver(twin.id) }
+      return
+    }
+    try reportUndone(twin.causes, of: twin, .mergeUnseen, by: changeSet.stamp)
+    try revive(home, .mergeUnseen, by: changeSet.stamp)
+    try modify(twin.id) { $0.causes = [] }
+    let parted = try reader.links(of: twin.id).filter { !$0.isPresent && isUnseen($0.stamp, $0.position) }
+    try unite(twin.id, into: home) { !self.isUnseen($0) }
+    for link in parted { try reportIfBack(link) }
   }
 
   private func resolved(_ value: Value, in field: MergeSchema.Field) throws -> Value {

@@ -117,13 +117,17 @@ extension MessageWriter {
 
   private mutating func delete(_ delete: Change.Delete, of save: Stamp) {
     let isRoot = delete.cause == DeleteCause(stamp: save, root: delete.id)
-    body.array(count: isRoot ? 3 : 5)
+    body.array(count: delete.survivor != nil ? 7 : isRoot ? 3 : 5)
     shape(.delete, delete.entity)
     record(delete.id)
     incarnation(delete.incarnation)
-    if !isRoot {
+    if !isRoot || delete.survivor != nil {
       stamp(delete.cause.stamp, suggested: save)
       record(delete.cause.root)
+    }
+    if let survivor = delete.survivor {
+      record(survivor.id)
+      incarnation(survivor.incarnation)
     }
   }
 }
@@ -202,14 +206,17 @@ extension MessageReader {
       case .delete:
         let id = try reader.record()
         let incarnation = try reader.incarnation()
-        var cause = DeleteCause(stamp: save, root: id)
+        var delete = Change.Delete(
+          entity: shape.name, id: id, incarnation: incarnation, cause: DeleteCause(stamp: save, root: id))
         if count > 3 {
           let stamp = try reader.stamp(suggested: save)
-          cause = DeleteCause(stamp: stamp, root: try reader.record())
+          delete.cause = DeleteCause(stamp: stamp, root: try reader.record())
         }
-        return (
-          .delete(.init(entity: shape.name, id: id, incarnation: incarnation, cause: cause)), count > 3 ? 5 : 3
-        )
+        if count > 6 {
+          let survivor = try reader.record()
+          delete.survivor = Tombstone.Survivor(id: survivor, incarnation: try reader.incarnation())
+        }
+        return (.delete(delete), count > 6 ? 7 : count > 3 ? 5 : 3)
       case .link, .unlink:
         let source = try reader.record()
         let key = LinkKey(relationship: shape.name, source: source, target: try reader.record())

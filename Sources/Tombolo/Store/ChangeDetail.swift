@@ -77,6 +77,8 @@ package enum ChangeDetail: Hashable, Sendable {
     package var links: [Pair]
     /// References of the record that were hidden because their targets are deleted: rows of `_tombolo_hidden`.
     package var hidden: [HiddenReference]
+    /// The record that it became one with, where the save united the two by a unique value.
+    package var survivor: Tombstone.Survivor?
     package init(
       root: RecordID, incarnation: Stamp?, values: [Int: Value], stamps: [UInt8]?, links: [Pair],
       hidden: [HiddenReference] = []

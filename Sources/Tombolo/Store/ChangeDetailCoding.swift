@@ -44,15 +44,20 @@ extension ChangeDetail {
 
   private typealias Part = (inout CBORWriter) -> Void
 
-  /// Writes the optional parts that are there, and last, under the next key, what always is.
-  private static func map(_ parts: [(UInt64, Part?)], to writer: inout CBORWriter, last: Part) {
-    writer.map(count: parts.count { $0.1 != nil } + 1)
+  /// Writes the optional parts that are there, under the next key what always is, and behind it what came later.
+  private static func map(
+    _ parts: [(UInt64, Part?)], to writer: inout CBORWriter, later: Part? = nil, last: Part
+  ) {
+    writer.map(count: parts.count { $0.1 != nil } + (later == nil ? 1 : 2))
     for case (let key, let part?) in parts {
       writer.unsigned(key)
       part(&writer)
     }
     writer.unsigned(UInt64(parts.count))
     last(&writer)
+    guard let later else { return }
+    writer.unsigned(UInt64(parts.count + 1))
+    later(&writer)
   }
 
   private static func write(_ stamp: Stamp, to writer: inout CBORWriter) {
@@ -108,9 +113,17 @@ extension ChangeDetail {
     let stamps: Part? = detail.stamps.map { bytes in { $0.bytes(bytes) } }
     let links: Part? = detail.links.isEmpty ? nil : { Self.write(detail.links, to: &$0) }
     let hidden: Part? = detail.hidden.isEmpty ? nil : { Self.write(detail.hidden, to: &$0) }
-    map([(0, { $0.bytes(detail.root.bytes) }), (1, incarnation), (2, stamps), (3, links), (4, hidden)], to: &writer) {
-      write(detail.values, to: &$0)
+    let survivor: Part? = detail.survivor.map { survivor in
+      {
+        $0.array(count: 2)
+        $0.bytes(survivor.id.bytes)
+        Self.write(survivor.incarnation, to: &$0)
+      }
     }
+    map(
+      [(0, { $0.bytes(detail.root.bytes) }), (1, incarnation), (2, stamps), (3, links), (4, hidden)], to: &writer,
+      later: survivor
+    ) { write(detail.values, to: &$0) }
   }
 
   private static func write(_ pairs: [Pair], to writer: inout CBORWriter) {
@@ -224,6 +237,10 @@ extension ChangeDetail {
       case 3: for _ in 0..<(try reader.array()) { detail.links.append(try pair(&reader)) }
       case 4: for _ in 0..<(try reader.array()) { detail.hidden.append(try hidden(&reader)) }
       case 5: detail.values = try values(&reader)
+      case 6:
+        _ = try reader.array()
+        let survivor = try id(&reader)
+        detail.survivor = Tombstone.Survivor(id: survivor, incarnation: try stamp(&reader))
       default: return false
       }
       return true

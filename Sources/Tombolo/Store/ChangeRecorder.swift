@@ -59,6 +59,9 @@ final class ChangeRecorder {
     insert = try statements.recording()
   }
 
+  /// The save's place in time, also where the store has no remote.
+  var moment: Stamp { Stamp(clock: clock.last, replica: replica) }
+
   // MARK: Rows
 
   /// The bytes of `_tombolo_stamps` for a new row; nil without a remote.

@@ -65,12 +65,24 @@ extension StoreWriter {
   }
 
   /// Removes the row alone, and records it with its image.
-  func removeRow(_ entity: EntityPlan, _ id: RecordID, root: RecordID) throws {
-    try removeRow(entity, id, root: root, row: try wholeRow(of: entity, id))
+  ///
+  /// - Parameter survivor: the record that it became one with.
+  func removeRow(_ entity: EntityPlan, _ id: RecordID, root: RecordID, survivor: (EntityPlan, RecordID)) throws {
+    let standing = try wholeRow(of: survivor.0, survivor.1)
+    let created = try standing?.stamps.map { try RowStamps($0, statements.replicas).created }
+    try removeRow(
+      entity, id, root: root, row: try wholeRow(of: entity, id),
+      survivor: created.map { Tombstone.Survivor(id: survivor.1, incarnation: $0) })
   }
 
-  private func removeRow(_ entity: EntityPlan, _ id: RecordID, root: RecordID, row: WholeRow?) throws {
-    if let recorder = try recording() { try recorder.delete(entity, id, try image(of: entity, id, row, root: root)) }
+  private func removeRow(
+    _ entity: EntityPlan, _ id: RecordID, root: RecordID, row: WholeRow?, survivor: Tombstone.Survivor? = nil
+  ) throws {
+    if let recorder = try recording() {
+      var image = try image(of: entity, id, row, root: root)
+      image.survivor = survivor
+      try recorder.delete(entity, id, image)
+    }
     let delete = try statements.question(.init(kind: .delete, entity: entity.index)) { entity.deleteRow }
     delete.bind(id, at: 1)
     try delete.run()

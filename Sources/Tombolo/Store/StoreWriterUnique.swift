@@ -78,8 +78,10 @@ extension StoreWriter {
     values = values.map { ($0.column, $0.value.reference == loser.id ? .null : $0.value) }
     try rewriteReferences(from: loser, to: survivor)
     try uniteLinks(from: loser, to: survivor)
-    try removeRow(loser.entity, loser.id, root: loser.id)
+    let before = toleratesDuplicates ? [try row(of: loser), try row(of: survivor)] : []
+    try removeRow(loser.entity, loser.id, root: loser.id, survivor: (survivor.entity, survivor.id))
     try write(survivor.entity, survivor.id, values, isConsequence: false)
+    for values in before { try reportLosses(of: values, to: survivor) }
     for (gone, standing) in outcome.merged where standing == loser.id { outcome.merged[gone] = survivor.id }
     outcome.merged[loser.id] = survivor.id
     outcome.touched.append((survivor.entity.name, survivor.id))
@@ -88,6 +90,30 @@ extension StoreWriter {
     uniquePending.append(
       UniqueCandidate(
         entity: survivor.entity, id: survivor.id, assigned: written, isInsert: survivor.isInsert))
+  }
+
+  private func row(of candidate: UniqueCandidate) throws -> [Int: Value] {
+    let select = try statements.update(candidate.entity, candidate.entity.allColumns).select
+    guard let row = try oldValues(select, candidate.id, count: candidate.entity.columns.count) else { return [:] }
+    return Dictionary(
+      zip(candidate.entity.columns.map(\.number), row.values), uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Another program does not see that its rows become one, so what does not stand of either is put on the list of conflicts.
+  private func reportLosses(of values: [Int: Value], to survivor: UniqueCandidate) throws {
+    guard !values.isEmpty, let recorder = try recording() else { return }
+    let standing = try row(of: survivor)
+    for column in survivor.entity.columns {
+      guard let lost = values[column.number], let value = standing[column.number], lost != value, !lost.isNull,
+        lost != column.constantDefault, lost.reference != survivor.id
+      else { continue }
+      let entry = ConflictEntry(
+        id: RecordID(high: options.randomness.next(), low: options.randomness.next()), replica: recorder.moment.replica,
+        rule: .uniqueMerge, entity: survivor.entity.name, record: survivor.id, field: column.property, base: .zero,
+        lost: ConflictEntry.FieldVersion(value: lost, stamp: recorder.moment),
+        standing: ConflictEntry.FieldVersion(value: value, stamp: recorder.moment))
+      try Store.keep(entry, position: try recorder.meta.base, time: options.clock.milliseconds(), connection)
+    }
   }
 
   /// What the loser brings: the fields that this save assigned to it, and whatever the survivor lacks.

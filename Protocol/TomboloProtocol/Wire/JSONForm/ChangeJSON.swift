@@ -129,13 +129,17 @@ extension Change.Delete {
     .object([
       "change": .string("delete"), "entity": .string(entity), "id": .string(id.description),
       "incarnation": .stamp(incarnation), "cause": cause.json,
+      "survivor": survivor.map { .object(["id": .string($0.id.description), "incarnation": .stamp($0.incarnation)]) },
     ])
   }
 
   fileprivate init(json fields: JSONFields) throws {
     self.init(
       entity: try fields.text("entity"), id: try fields.record("id"), incarnation: try fields.stamp("incarnation"),
-      cause: try DeleteCause(json: fields.fields("cause")))
+      cause: try DeleteCause(json: fields.fields("cause")),
+      survivor: try fields.optionalFields("survivor").map {
+        Tombstone.Survivor(id: try $0.record("id"), incarnation: try $0.stamp("incarnation"))
+      })
   }
 }
 

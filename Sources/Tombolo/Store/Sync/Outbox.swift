@@ -186,7 +186,7 @@ struct Outbox {
       return .delete(
         Change.Delete(
           entity: change.entity.name, id: change.record, incarnation: detail.incarnation ?? .zero,
-          cause: DeleteCause(stamp: change.save.stamp, root: detail.root)))
+          cause: DeleteCause(stamp: change.save.stamp, root: detail.root), survivor: detail.survivor))
     case .link(let detail):
       return .link(Change.LinkChange(link: detail.link, isPresent: detail.isPresent, base: detail.base ?? .zero))
     }

@@ -25,6 +25,10 @@ extension ReplicaTransaction {
       for case .conflict(let entry) in staged.items { try keep(entry, position: page.cursor.position) }
       if isSnapshot { for item in staged.items { if let id = Self.record(of: item) { pulledRecords.insert(id) } } }
     }
+    if try !isSnapshot && book.cursor != nil {
+      reportedRecords = Self.recordsReported(by: page)
+      try stage.forEach { reportedRecords.formUnion(Self.recordsReported(by: $0)) }
+    }
     try stage.forEach(takeItems)
     try takeItems(of: page)
     if isSnapshot {
@@ -77,6 +81,12 @@ extension ReplicaTransaction {
   }
 
   // MARK: Records
+
+  private static func recordsReported(by page: Page) -> Set<RecordID> {
+    var records: Set<RecordID> = []
+    for case .conflict(let entry) in page.items { records.insert(entry.record) }
+    return records
+  }
 
   private static func record(of item: FeedItem) -> RecordID? {
     switch item {
@@ -252,13 +262,7 @@ extension ReplicaTransaction {
   /// An entry for this replica; one about a value that its author wrote over himself is not kept.
   private func keep(_ entry: ConflictEntry, position: FeedPosition) throws {
     if try isOverwritten(entry) { return }
-    let bytes = FeedItem.conflict(entry).encoded(as: .cbor)
-    try connection.run("INSERT OR IGNORE INTO _tombolo_conflict(id, position, time, body) VALUES (?1, ?2, ?3, ?4)") {
-      $0.bind(entry.id, at: 1)
-      $0.bind(Int64(clamping: position.rawValue), at: 2)
-      $0.bind(Int64(clamping: wall), at: 3)
-      $0.bind(bytes, at: 4)
-    }
+    try Store.keep(entry, position: position, time: wall, connection)
   }
 
   private func isOverwritten(_ entry: ConflictEntry) throws -> Bool {

@@ -149,6 +149,9 @@ extension ReplicaTransaction {
   private func write(_ image: RecordImage?, _ work: RecordWork) throws {
     guard let image else {
       if let old = work.old {
+        if reportedRecords.contains(work.id) {
+          try LostRecords(connection: connection, schema: schema).keep(old, work.id)
+        }
         if try rows.remove(old.entity, work.id) { linkSum = nil }
         noteChange(work.id, from: old.entity, to: nil)
         notes.note(work.id, deleting: old)

@@ -183,12 +183,6 @@ final class ReplicaRepair {
     let entry = ConflictEntry(
       id: RecordID(high: random.next(), low: random.next()), replica: try exchange.meta.replica, rule: .repaired,
       entity: entity, record: record, field: field, base: .zero, lost: lost, standing: standing)
-    let bytes = FeedItem.conflict(entry).encoded(as: .cbor)
-    try connection.run("INSERT INTO _tombolo_conflict(id, position, time, body) VALUES (?1, ?2, ?3, ?4)") {
-      $0.bind(entry.id, at: 1)
-      $0.bind(Int64(clamping: position.rawValue), at: 2)
-      $0.bind(Int64(clamping: exchange.wall), at: 3)
-      $0.bind(bytes, at: 4)
-    }
+    try Store.keep(entry, position: position, time: exchange.wall, connection)
   }
 }

@@ -77,6 +77,7 @@ extension ReplicaTransaction {
       return .update(update)
     case .delete(var delete):
       delete.incarnation = delete.incarnation.map(name)
+      delete.survivor = delete.survivor.map { Tombstone.Survivor(id: $0.id, incarnation: name($0.incarnation)) }
       if let bytes = delete.stamps {
         var stamps = try RowStamps(bytes, replicas)
         stamps.rename(name)

@@ -20,6 +20,8 @@ final class ReplicaTransaction {
 
   /// Records and pairs of saves that are settled, hidden or fallen, which have not been laid anew yet.
   var openRecords: [RecordID: EntityPlan] = [:]
+  /// The records that entries of the pull under way name: what it takes away of them is kept.
+  var reportedRecords: Set<RecordID> = []
   var openLinks: Set<LinkKey> = []
   /// The pair that each pending change of a pair was laid on when the transaction began.
   var linkHomes: [LinkKey: [PendingChange]] = [:]
