@@ -45,6 +45,23 @@ struct ConflictCommandTests {
     #expect(setting.run("get", setting.store, "Book", setting.book, "--json").output.contains("\"Dune I\""))
   }
 
+  @Test("conflicts restore says what is back of a record that was deleted elsewhere")
+  func restoreDeleted() throws {
+    let setting = try SyncCommandTests.Setting()
+    let clone = try setting.clone()
+    #expect(setting.run("delete", clone, "Book", setting.book).status == 0)
+    #expect(setting.run("set", setting.store, "Book", setting.book, "title=Dune I").status == 0)
+    for store in [clone, setting.store] { #expect(setting.run("sync", store).status == 0) }
+    let told = setting.run("conflicts", setting.store).output
+    #expect(told.contains("the record had been deleted by replica "), "\(told)")
+    let restored = setting.run("conflicts", "restore", setting.store, String(told.prefix { $0 != " " }))
+    #expect(restored.status == 0 && restored.output.contains(" is back: "), "\(restored)")
+    #expect(restored.output.contains("title “Dune I”"), "\(restored.output)")
+    #expect(setting.run("conflicts", setting.store).output.isEmpty)
+    for store in [setting.store, clone] { #expect(setting.run("sync", store).status == 0) }
+    #expect(setting.run("get", clone, "Book", setting.book, "--json").output.contains("\"Dune I\""))
+  }
+
   @Test("parked takes retry or discard, a number, and nothing else")
   func parked() throws {
     let setting = try SyncCommandTests.Setting()

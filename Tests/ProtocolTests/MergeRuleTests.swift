@@ -176,6 +176,8 @@ import TomboloProtocol
         MergeField(name: "f", value: .real(1.5), stamp: Self.stamp(10), position: FeedPosition(3)),
         MergeField(name: "par", value: .null, stamp: Self.stamp(11, derived: 2), replaced: .blob(id.bytes)),
       ])
+    record.fields[0].source = Self.stamp(9, 2)
+    record.fields[1].note(.init(stamp: Self.stamp(11), delta: -3, position: FeedPosition(4)))
     record.life = .deleted
     record.causes = [DeleteCause(stamp: Self.stamp(12), root: id)]
     let bytes = record.encoded()
@@ -183,6 +185,18 @@ import TomboloProtocol
     for count in 0..<bytes.count {
       #expect(throws: CBORReader.Malformed.self) { try MergeRecord(decoding: Array(bytes.prefix(count))) }
     }
+  }
+
+  @Test("of more additions to a counter than are kept, the oldest goes with the next of its author")
+  func additions() {
+    var field = MergeField(name: "cnt", value: .integer(0), stamp: Self.stamp(10))
+    for number in 1...9 {
+      field.note(
+        .init(
+          stamp: Self.stamp(UInt64(number), number % 2 == 0 ? 2 : 1), delta: Int64(number),
+          position: FeedPosition(UInt64(number))))
+    }
+    #expect(field.additions.map(\.delta) == [2, 4, 4, 5, 6, 7, 8, 9])
   }
 
   @Test("a pending create hides an earlier life, and is hidden by a later one; a delete hides the life that it names")

@@ -98,6 +98,20 @@ enum SampleMessages {
     id: save(2), number: SaveNumber(7), stamp: stamp(11), schemaVersion: SchemaVersion(1, 2, 0), base: .start,
     changes: [])
 
+  /// Two records became one by a unique value.
+  static let unitingChangeSet = ChangeSet(
+    id: save(4), number: SaveNumber(8), stamp: stamp(12), schemaVersion: SchemaVersion(1, 2, 0), base: FeedPosition(3),
+    changes: [
+      .update(
+        .init(
+          entity: "Book", id: record(4), incarnation: stamp(1),
+          writes: [.init(name: "title", value: .text("Emma"), base: stamp(1))])),
+      .delete(
+        .init(
+          entity: "Book", id: record(5), incarnation: stamp(2, bob), cause: .init(stamp: stamp(12), root: record(5)),
+          survivor: .init(id: record(4), incarnation: stamp(1)))),
+    ])
+
   static let push = PushRequest(introduction: introduction, changeSets: [changeSet, emptyChangeSet])
   static let fragmentPush = PushRequest(
     introduction: shortIntroduction, changeSets: [],
@@ -210,7 +224,7 @@ enum SampleMessages {
   static let all: [Sample] = [
     Sample("push", push), Sample("push-fragment", fragmentPush), Sample("push-response", pushResponse),
     Sample("page", page), Sample("page-last", lastPage), Sample("page-record-limit", strictPage),
-    Sample("change-set", changeSet),
+    Sample("change-set", changeSet), Sample("change-set-uniting", unitingChangeSet),
     Sample("change-set-empty", emptyChangeSet), Sample("error", error), Sample("error-short", shortError),
     Sample("feed-item-record", items[0]), Sample("feed-item-tombstone", items[2]),
     Sample("feed-item-conflict", items[6]), Sample("known-request", knownRequest),

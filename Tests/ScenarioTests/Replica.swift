@@ -59,6 +59,29 @@ final class Replica {
   /// Lets this replica's disk be full, or have room again.
   func limitsDisk(_ isFull: Bool) { disk.fill(isFull) }
 
+  /// Lets the power go at the `count`-th write of what `body` does, then starts the machine again.
+  /// - Returns: whether it went before `body` was over.
+  func loses(powerAfter count: UInt64, _ body: () throws -> Void) throws -> Bool {
+    disk.failAfter(operations: count)
+    do { try body() } catch  where disk.hasFailed {}
+    let hasFailed = disk.hasFailed
+    opened = nil
+    disk.cancelFailure()
+    if hasFailed { disk.powerCut(.synced) }
+    try opens()
+    return hasFailed
+  }
+
+  /// The rows' own numbers, which a row that is put in the place of another does not keep.
+  func rowNumbers(_ entity: String) throws -> [Int64] {
+    let table = try plan(entity).table.quotedIdentifier
+    return try store.read { connection in
+      var numbers: [Int64] = []
+      try connection.eachRow("SELECT rowid FROM \(table) ORDER BY 1") { numbers.append($0.int64(0)) }
+      return numbers
+    }
+  }
+
   // MARK: Edits
 
   @discardableResult

@@ -68,6 +68,126 @@ struct SchemaScenarios {
     try world.expectAllEqual()
   }
 
+  @Test("110: what was set aside meets an edit after the upgrade: the newer stands")
+  func asideAgainstEdit() throws {
+    let world = try World()
+    let old = try world.replica("old")
+    let note = try old.inserts("Note")
+    try old.syncs()
+    let new = try world.replica("new", document: try Self.newer())
+    try new.syncs()
+    try new.sets("Note", note, "colour", to: "red")
+    try new.syncs()
+    try old.syncs()
+    try new.sets("Note", note, "colour", to: "green")
+    try old.opens(with: try Self.newer())
+    try old.sets("Note", note, "colour", to: "blue")
+    try world.expectAllEqual()
+    #expect(try new.value("Note", note, "colour") == "blue")
+    #expect(try new.conflicts.map(\.lost.value) == ["green"])
+  }
+
+  @Test("114: an old program does not open what a new one has upgraded, and nothing is lost by its trying")
+  func downgrade() throws {
+    let world = try World()
+    let replica = try world.replica("a")
+    let note = try replica.inserts("Note", ["title": "N"])
+    try replica.syncs()
+    try replica.opens(with: try Self.newer())
+    try replica.sets("Note", note, "colour", to: "red")
+    #expect(throws: TomboloError.self) { try replica.opens(with: try House.document()) }
+    try replica.opens(with: try Self.newer())
+    #expect(try replica.value("Note", note, "colour") == "red" && replica.unsent == 1)
+    let other = try world.replica("b", document: try Self.newer())
+    try world.expectAllEqual()
+    #expect(try other.value("Note", note, "colour") == "red")
+  }
+
+  @Test("116: a reset in the middle of an upgrade keeps what is unsent, of either version")
+  func resetWhileUpgrading() throws {
+    let world = try World()
+    let replica = try world.replica("a")
+    try replica.inserts("Note", ["title": "old"])
+    try replica.syncs()
+    try world.restores(world.backup())
+    let first = try replica.inserts("Note", ["title": "unsent"])
+    try replica.opens(with: try Self.newer())
+    try replica.sets("Note", first, "colour", to: "red")
+    _ = try replica.exchange(recovery: .reset) { $0.method == "POST" }
+    try replica.opens(with: try Self.newer())
+    try replica.syncs(.reset)
+    let other = try world.replica("b", document: try Self.newer())
+    try world.expectAllEqual()
+    #expect(try other.count("Note") == 2 && other.value("Note", first, "colour") == "red")
+  }
+
+  @Test("118: a new attribute moves no row over the wire, whatever the store holds")
+  func addedAttribute() throws {
+    let world = try World()
+    let (a, b) = (try world.replica("a"), try world.replica("b"))
+    let notes = try #require(a.store.schema.entity("Note"))
+    try a.store.save { writer in
+      let row = try ValueRow(notes, ["title": "N"])
+      for _ in 0..<2_000 { try writer.insert(notes, a.store.makeRecordID(), assigned: row.assigned, from: row) }
+    }
+    try world.settles()
+    let sent = world.requests.count
+    for replica in [a, b] {
+      try replica.opens(with: try Self.newer())
+      #expect(try replica.unsent == 0)
+      let report = try replica.syncs()
+      #expect(report.pushed == 0 && report.pulled == 0)
+    }
+    #expect(world.pushes(since: sent).isEmpty)
+    try world.expectAllEqual()
+  }
+
+  @Test("120: a case that an old version does not know keeps its raw value there, through edits of other values")
+  func unknownCase() throws {
+    func document(_ version: String, cases: String) throws -> SchemaDocument {
+      try SchemaDocument(
+        parsing: Array(
+          """
+          {"name":"Moods","version":"\(version)","entities":[{"name":"Mood","attributes":[
+            {"name":"kind","type":"string","cases":[\(cases)],"optional":true},
+            {"name":"note","type":"string","optional":true}]}]}
+          """.utf8))
+    }
+    let world = try World(document: try document("1.0.0", cases: "\"calm\""))
+    let old = try world.replica("old")
+    let mood = try old.inserts("Mood", ["kind": "calm"])
+    try old.syncs()
+    let new = try world.replica("new", document: try document("1.1.0", cases: "\"calm\",\"wild\""))
+    try new.syncs()
+    try new.sets("Mood", mood, "kind", to: "wild")
+    try new.syncs()
+    try old.syncs()
+    #expect(try old.value("Mood", mood, "kind") == "wild")
+    try old.sets("Mood", mood, "note", to: "of the old version")
+    try world.expectAllEqual()
+    #expect(try new.value("Mood", mood, "kind") == "wild" && new.conflicts.isEmpty)
+  }
+
+  @Test("105, 122: a server that does not know what a newer client says harms nothing, and is named; later all arrives")
+  func olderServer() throws {
+    let world = try World()
+    let (a, b) = (try world.replica("a"), try world.replica("b"))
+    try world.settles()
+    let note = try a.inserts("Note", ["title": "N"])
+    let refusal = TomboloError(
+      .unknownMessageKind, "The message is of kind 99, which this version does not know.", remedy: "Update the server.")
+    world.answer = { request in
+      guard request.method == "POST", request.url.hasSuffix("/changes") else { return nil }
+      return TransportResponse(
+        status: 400, headers: ["content-type": WireFormat.cbor.mediaType], body: WireError(refusal).encoded(as: .cbor))
+    }
+    #expect(try a.failsToSync().code == .unknownMessageKind)
+    #expect(try a.unsent == 1 && a.parked.isEmpty && a.value("Note", note, "title") == "N")
+    world.answer = nil
+    try world.expectAllEqual()
+    #expect(try b.value("Note", note, "title") == "N")
+  }
+
   @Test("117: of two different documents for one version the second is refused, and its replica keeps its work")
   func twoDocuments() throws {
     let world = try World()

@@ -26,6 +26,8 @@ final class World {
   private(set) var requests: [TransportRequest] = []
   /// Answers that are lost on the way, from now on.
   var answersToLose = 0
+  /// Of the next push only this share of its bytes arrives, and no answer.
+  var shareOfNextPush: Double?
   /// Gives another answer than the server's, for the tests of what a server may say.
   var answer: ((TransportRequest) -> TransportResponse?)?
 
@@ -123,6 +125,13 @@ final class World {
     requests.append(request)
     passes(milliseconds: 1)
     if let given = answer?(request) { return given }
+    if let share = shareOfNextPush, request.method == "POST", request.url.hasSuffix("/changes") {
+      shareOfNextPush = nil
+      var torn = request
+      torn.body = Array(torn.body.prefix(Int(Double(torn.body.count) * share)))
+      _ = service.handle(Self.serviceRequest(torn))
+      return nil
+    }
     var reply = service.handle(Self.serviceRequest(request))
     var patience = 0
     while case .waits(let poll) = reply, patience < 4 {

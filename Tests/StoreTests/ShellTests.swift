@@ -55,6 +55,34 @@ struct ShellTests {
     }
   }
 
+  @Test(
+    "Rows that become one by a unique value leave what does not stand on the list, with and without a remote",
+    arguments: [false, true])
+  func unitedRows(hasRemote: Bool) throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.file(
+        SchemaDocument(
+          parsing: Array(
+            """
+            {"name":"Shell","version":"1.0.0","entities":[{"name":"Person","attributes":[
+              {"name":"email","type":"string","optional":true},{"name":"name","type":"string","optional":true}],
+              "unique":[["email"]]}]}
+            """.utf8)))
+      if hasRemote { try store.beginStamps() }
+      try shell(
+        fixture, "INSERT INTO Person(email, name) VALUES ('x', 'first'), ('x', 'second'), ('y', 'other')")
+      try store.save { _ in }
+      #expect(try store.integer("SELECT count(*) FROM Person") == 2)
+      let entry = try #require(try store.conflicts().first)
+      #expect(try store.conflicts().count == 1 && entry.rule == .uniqueMerge && entry.field == "name")
+      let values = [entry.lost.value, entry.standing?.value]
+      #expect(
+        values == ["first", "second"].map { Value.text($0) } || values == ["second", "first"].map { Value.text($0) })
+      try store.restoreConflict(entry.id)
+      #expect(try store.conflicts().isEmpty && store.values("Person", entry.record)?["name"] == entry.lost.value)
+    }
+  }
+
   @Test("A record that holds what no server takes gets a save of its own, so that the others are not refused with it")
   func unsoundRecords() throws {
     try StoreFixture.run { fixture in

@@ -83,7 +83,9 @@ private struct ConflictView {
     )
     line("you saw", base.map { text($0.value) }, base?.stamp ?? entry.base, in: output)
     line("you wrote", .some(text(entry.lost.value)), entry.lost.stamp, in: output)
-    if let standing = entry.standing {
+    if let standing = entry.standing, entry.hasEnded {
+      output.line("  \(entry.field == nil ? "undone    " : "deleted   ") \(stamps.text(standing.stamp) ?? "by nobody")")
+    } else if let standing = entry.standing {
       line("stands", .some(text(standing.value)), standing.stamp, in: output)
     } else {
       output.line("  stands     nothing")
@@ -120,5 +122,15 @@ private struct ConflictView {
       ("standing", entry.standing.map { version($0.value, $0.stamp) } ?? .null),
       ("winner", .optional(isOwn.map { $0 ? "here" : "elsewhere" })), ("sentence", .string(wording.sentence)),
     ])
+  }
+}
+
+extension ConflictEntry {
+  /// Whether no value stands, and the stamp beside it says who ended the record, or undid a deletion.
+  fileprivate var hasEnded: Bool {
+    let rules: Set<ConflictRule> = [
+      .recordDeleted, .parentDeleted, .targetDeleted, .overwrittenIncarnation, .deny, .editWins, .mergeUnseen,
+    ]
+    return rules.contains(rule)
   }
 }

@@ -126,7 +126,7 @@ package struct MergeField: Hashable, Sendable {
   static let additionsMax = 8
 
   /// Remembers an addition. Of more than a few the oldest is put together with the next of the same author.
-  mutating func note(_ addition: Addition) {
+  package mutating func note(_ addition: Addition) {
     additions.append(addition)
     guard additions.count > Self.additionsMax else { return }
     let oldest = additions.removeFirst()
