@@ -44,8 +44,8 @@ struct InterruptionScenarios {
     #expect(try b.count("Note") == 5)
   }
 
-  @Test("78, C48: the power goes at any write of a pull: all of it is there with its cursor, or nothing of it")
-  func powerGoes() throws {
+  @Test("78, C48: killed at any write of a pull, a replica has all of it with its cursor, or nothing of it")
+  func killedAtAnyWrite() throws {
     var cut: UInt64 = 1
     var isWhole = false
     // Ends: a pull has so many writes and no more.
@@ -54,9 +54,9 @@ struct InterruptionScenarios {
       try b.syncs()
       for index in 0..<3 { try a.inserts("Note", ["title": .text("\(index)")]) }
       try a.syncs()
-      isWhole = try !b.loses(powerAfter: cut) { try b.syncs() }
+      isWhole = try !b.isKilled(atWrite: cut) { try b.syncs() }
       let count = try b.count("Note")
-      #expect(count == 0 || count == 3, "the power went at write \(cut)")
+      #expect(count == 0 || count == 3, "killed at write \(cut)")
       let pulled = try b.syncs().pulled
       #expect(pulled == 3 - count, "cursor and rows are of one transaction: write \(cut)")
       try world.expectAllEqual()
@@ -85,7 +85,7 @@ struct InterruptionScenarios {
       try writer.insert(notes, b.store.makeRecordID(), assigned: row.assigned, from: row)
     }
     isOver.wait()
-    #expect(try outcome.withLock { $0 }?.get() == 1)
+    #expect(try outcome.withLock { $0 }?.get() ?? 0 >= 1)
     #expect(try b.count("Note") == 2 && b.has("Note", note))
     try world.expectAllEqual()
   }

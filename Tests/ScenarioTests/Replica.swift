@@ -59,15 +59,15 @@ final class Replica {
   /// Lets this replica's disk be full, or have room again.
   func limitsDisk(_ isFull: Bool) { disk.fill(isFull) }
 
-  /// Lets the power go at the `count`-th write of what `body` does, then starts the machine again.
-  /// - Returns: whether it went before `body` was over.
-  func loses(powerAfter count: UInt64, _ body: () throws -> Void) throws -> Bool {
+  /// Kills the process at the `count`-th write of what `body` does, then starts it again.
+  /// - Returns: whether that was before `body` was over.
+  func isKilled(atWrite count: UInt64, _ body: () throws -> Void) throws -> Bool {
     disk.failAfter(operations: count)
     do { try body() } catch  where disk.hasFailed {}
     let hasFailed = disk.hasFailed
     opened = nil
     disk.cancelFailure()
-    if hasFailed { disk.powerCut(.synced) }
+    if hasFailed { disk.powerCut(.everything) }
     try opens()
     return hasFailed
   }

@@ -16,7 +16,10 @@ struct LaterTableTests {
   @Test("A store that an earlier build made gets what it lacks when it is opened to be written, and reads without it")
   func later() throws {
     try StoreFixture.run { fixture in
-      let later = ["_tombolo_save_state", "_tombolo_external", "_tombolo_number", "_tombolo_pull", "_tombolo_pulled"]
+      let later = [
+        "_tombolo_save_state", "_tombolo_external", "_tombolo_lost", "_tombolo_number", "_tombolo_pull",
+        "_tombolo_pulled",
+      ]
       do {
         let store = try Store(
           .file(path: fixture.path("test.store")), document: TestSchemas.library(), options: fixture.options())

@@ -137,7 +137,9 @@ private struct Run {
       let entries = try store.conflicts().filter { stage.records.contains($0.record) }.map { entry in
         SchemaSemantics.Told(
           isFirst: side == .first, rule: entry.rule.rawValue,
-          sentence: ConflictWording(entry, schema: store.schema.resolved, record: "this \(entry.entity)", isDated: false).sentence)
+          sentence: ConflictWording(
+            entry, schema: store.schema.resolved, record: "this \(entry.entity)", isDated: false
+          ).sentence)
       }
       let refused = try store.parkedSaves().filter { save in
         save.changeSet.changes.contains { $0.names(anyOf: stage.records) }

@@ -75,6 +75,10 @@ enum StoreTables {
     PRIMARY KEY(record, property)) STRICT
     """,
     "CREATE TABLE _tombolo_number(number INTEGER PRIMARY KEY, record BLOB NOT NULL UNIQUE) STRICT",
+    """
+    CREATE TABLE _tombolo_lost(record BLOB PRIMARY KEY NOT NULL, entity TEXT NOT NULL, body BLOB NOT NULL) \
+    STRICT, WITHOUT ROWID
+    """,
     "CREATE TABLE _tombolo_pull(number INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT",
     """
     CREATE TABLE _tombolo_pulled(pull INTEGER NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, \

@@ -2,8 +2,6 @@ import TomboloProtocol
 import TomboloSQLite
 
 /// The last image of each record that a pull took away while a write of this replica to it was lost: what it is made anew from.
-///
-/// The table is made with the first of them: most replicas never have one.
 struct LostRecords {
   let connection: Connection
   let schema: StoreSchema
@@ -11,12 +9,6 @@ struct LostRecords {
   struct Image {
     var entity: EntityPlan
     var detail: ChangeDetail.DeleteDetail
-  }
-
-  private var exists: Bool {
-    get throws {
-      try connection.firstRow("SELECT 1 FROM sqlite_master WHERE name = '_tombolo_lost'") { _ in true } ?? false
-    }
   }
 
   /// Keeps a row with its pairs, before it goes.
@@ -37,9 +29,6 @@ struct LostRecords {
       }
     }
     guard let bytes = ChangeDetail.delete(detail).encoded else { return }
-    try connection.execute(
-      "CREATE TABLE IF NOT EXISTS _tombolo_lost(record BLOB PRIMARY KEY NOT NULL, entity TEXT NOT NULL, body BLOB NOT NULL) "
-        + "STRICT, WITHOUT ROWID")
     try connection.run("INSERT OR REPLACE INTO _tombolo_lost(record, entity, body) VALUES (?1, ?2, ?3)") {
       $0.bind(id, at: 1)
       $0.bind(row.entity.name, at: 2)
@@ -48,7 +37,6 @@ struct LostRecords {
   }
 
   func image(of id: RecordID) throws -> Image? {
-    guard try exists else { return nil }
     let found = try connection.firstRow(
       "SELECT entity, body FROM _tombolo_lost WHERE record = ?1", { $0.bind(id, at: 1) },
       { ($0.string(0), $0.bytes(1)) })
@@ -60,7 +48,6 @@ struct LostRecords {
 
   /// Forgets the images of records of which no entry is left.
   func forget(_ records: Set<RecordID>) throws {
-    guard !records.isEmpty, try exists else { return }
     for id in records {
       try connection.run("DELETE FROM _tombolo_lost WHERE record = ?1") { $0.bind(id, at: 1) }
     }
