@@ -44,27 +44,6 @@ struct InterruptionScenarios {
     #expect(try b.count("Note") == 5)
   }
 
-  @Test("78, C48: killed at any write of a pull, a replica has all of it with its cursor, or nothing of it")
-  func killedAtAnyWrite() throws {
-    var cut: UInt64 = 1
-    var isWhole = false
-    // Ends: a pull has so many writes and no more.
-    while !isWhole, cut < 1_000 {
-      let (world, a, b) = try pair()
-      try b.syncs()
-      for index in 0..<3 { try a.inserts("Note", ["title": .text("\(index)")]) }
-      try a.syncs()
-      isWhole = try !b.isKilled(atWrite: cut) { try b.syncs() }
-      let count = try b.count("Note")
-      #expect(count == 0 || count == 3, "killed at write \(cut)")
-      let pulled = try b.syncs().pulled
-      #expect(pulled == 3 - count, "cursor and rows are of one transaction: write \(cut)")
-      try world.expectAllEqual()
-      cut += 7
-    }
-    #expect(isWhole && cut > 8)
-  }
-
   @Test("82: a pull that meets a save under way waits for it, and takes what it wrote along")
   func pullDuringSave() throws {
     let (world, a, b) = try pair()

@@ -59,19 +59,6 @@ final class Replica {
   /// Lets this replica's disk be full, or have room again.
   func limitsDisk(_ isFull: Bool) { disk.fill(isFull) }
 
-  /// Kills the process at the `count`-th write of what `body` does, then starts it again.
-  /// - Returns: whether that was before `body` was over.
-  func isKilled(atWrite count: UInt64, _ body: () throws -> Void) throws -> Bool {
-    disk.failAfter(operations: count)
-    do { try body() } catch  where disk.hasFailed {}
-    let hasFailed = disk.hasFailed
-    opened = nil
-    disk.cancelFailure()
-    if hasFailed { disk.powerCut(.everything) }
-    try opens()
-    return hasFailed
-  }
-
   /// The rows' own numbers, which a row that is put in the place of another does not keep.
   func rowNumbers(_ entity: String) throws -> [Int64] {
     let table = try plan(entity).table.quotedIdentifier
