@@ -97,7 +97,9 @@ extension SyncEngine {
       guard try state().epoch == nil || store.isReuploading() else { throw SyncFailure.epochChanged }
       return try take(.createStore)
     case .unknownSchema:
-      guard !isRegistered else { throw error }
+      // A server that was put back to a backup in between has forgotten it again.
+      guard !isRegistered || !hasRegisteredAgain else { throw error }
+      hasRegisteredAgain = isRegistered
       return try take(.register)
     case .requestTooLarge, .recordTooLarge:
       switch step {

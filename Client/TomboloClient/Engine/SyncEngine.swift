@@ -85,6 +85,7 @@ package struct SyncEngine: Sendable {
   var rounds = 0
   var idlePushes = 0
   var isRegistered = false
+  var hasRegisteredAgain = false
   var hasCreatedStore = false
   var hasBegunSnapshot = false
   var identityChanges = 0

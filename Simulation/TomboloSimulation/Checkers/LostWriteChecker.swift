@@ -26,6 +26,8 @@ struct LostWriteChecker {
   private var reportedRecords: Set<Write> = []
   /// The accepted saves that deleted a record.
   private var deletions: [RecordID: [WireLedger.Accepted]] = [:]
+  /// The accepted saves that made a record one with another by a unique value.
+  private var uniting: [RecordID: [WireLedger.Accepted]] = [:]
   /// Records that any entry is about.
   private var mentioned: Set<RecordID> = []
   /// How often a record was created.
@@ -108,7 +110,9 @@ struct LostWriteChecker {
             equals[Content(record: ledger.resolve(create.id), field: field.name, value: field.value), default: []]
               .append((accepted.changeSet.stamp, accepted))
           }
-        case .delete(let delete): deletions[ledger.resolve(delete.id), default: []].append(accepted)
+        case .delete(let delete):
+          deletions[ledger.resolve(delete.id), default: []].append(accepted)
+          if delete.survivor != nil { uniting[delete.id, default: []].append(accepted) }
         case .link: break
         }
       }
@@ -128,11 +132,11 @@ struct LostWriteChecker {
         case .create(let create):
           try checkPresence(of: create, content)
           for field in create.fields where field.isAssigned {
-            try check(field.name, field.value, of: create.id, create.entity, set.stamp, content)
+            try check(field.name, field.value, of: create.id, create.entity, accepted, content)
           }
         case .update(let update):
           for field in update.writes {
-            try check(field.name, field.value, of: update.id, update.entity, set.stamp, content)
+            try check(field.name, field.value, of: update.id, update.entity, accepted, content)
             try checkDead(field.name, field.value, of: update.id, update.entity, accepted, content)
           }
         case .delete, .link: break
@@ -176,8 +180,10 @@ struct LostWriteChecker {
   }
 
   private func check(
-    _ name: String, _ value: Value, of id: RecordID, _ entityName: String, _ stamp: Stamp, _ content: StoreContent
+    _ name: String, _ value: Value, of id: RecordID, _ entityName: String, _ accepted: WireLedger.Accepted,
+    _ content: StoreContent
   ) throws {
+    let stamp = accepted.changeSet.stamp
     let record = ledger.resolve(id)
     // Another life of the record, or a death: the edits of the dead are judged by whoever killed them.
     guard created[id, default: 0] <= 1, !ledger.deadWhenLost.contains(id), let now = content.record(record),
@@ -197,6 +203,7 @@ struct LostWriteChecker {
       }
     }
     guard !isExplained(record, name, value, stamp),
+      !wasUnited(id, with: accepted),
       !wasOfLostServer(record, name, stamp, isTakenAway: now.values[column.position].isNull)
     else { return }
     throw SimulationFailure(
@@ -214,6 +221,14 @@ struct LostWriteChecker {
     return ([stamp] + equal).contains { stamp in
       let own = write(record, field, stamp)
       return seen.contains(own) || reported.contains(own) || reportedRecords.contains(write(record, "", stamp))
+    }
+  }
+
+  /// Whether somebody who had seen the write, or had made it, made the record one with another.
+  private func wasUnited(_ id: RecordID, with write: WireLedger.Accepted) -> Bool {
+    uniting[id, default: []].contains { unite in
+      !ledger.knowsPositions || unite.changeSet.base.rawValue > UInt64(write.order)
+        || unite.order >= write.order && machines[unite.replica] == machines[write.replica]
     }
   }
 

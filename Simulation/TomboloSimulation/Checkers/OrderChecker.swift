@@ -24,6 +24,8 @@ struct OrderChecker {
   func check(_ content: StoreContent) throws {
     var versions: [Field: [Version]] = [:]
     var creations: [RecordID: Int] = [:]
+    // Whoever made two records one chose the values.
+    var unitedBySave: Set<RecordID> = []
     for accepted in ledger.accepted.values {
       let stamp = accepted.changeSet.stamp
       for change in accepted.changeSet.changes {
@@ -39,14 +41,18 @@ struct OrderChecker {
             versions[Field(record: ledger.resolve(update.id), name: field.name), default: []]
               .append(Version(value: field.value, stamp: stamp))
           }
-        case .delete, .link: break
+        case .delete(let delete):
+          if delete.survivor != nil { unitedBySave.insert(ledger.resolve(delete.id)) }
+        case .link: break
         }
       }
     }
     let hasSecondLife = Set(creations.filter { $0.value > 1 }.map { ledger.resolve($0.key) })
     let united = Set(ledger.survivors.keys.map(ledger.resolve))
     for record in content.records
-    where !hasSecondLife.contains(record.id) && creations[record.id] == 1 && !ledger.deadWhenLost.contains(record.id) {
+    where !hasSecondLife.contains(record.id) && creations[record.id] == 1 && !ledger.deadWhenLost.contains(record.id)
+      && !unitedBySave.contains(record.id)
+    {
       guard let entity = roles.entity(record.entity) else { continue }
       for column in entity.plan.columns {
         if united.contains(record.id), entity.uniqueColumns.contains(column.position) { continue }
