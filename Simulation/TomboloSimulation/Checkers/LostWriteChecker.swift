@@ -224,12 +224,22 @@ struct LostWriteChecker {
     }
   }
 
-  /// Whether somebody who had seen the write, or had made it, made the record one with another.
+  /// Whether somebody who had seen the write, or had made it, made the record one with another. A save that did so to a
+  /// record with which the server had united this one meanwhile takes its values along untold (ARCHITECTURE.md, "Known limits").
   private func wasUnited(_ id: RecordID, with write: WireLedger.Accepted) -> Bool {
-    uniting[id, default: []].contains { unite in
+    let isKnown = uniting[id, default: []].contains { unite in
       !ledger.knowsPositions || unite.changeSet.base.rawValue > UInt64(write.order)
         || unite.order >= write.order && machines[unite.replica] == machines[write.replica]
     }
+    if isKnown { return true }
+    var next = ledger.survivors[id]
+    var steps = 0
+    while let record = next, steps <= ledger.survivors.count {
+      if uniting[record] != nil { return true }
+      next = ledger.survivors[record]
+      steps += 1
+    }
+    return false
   }
 
   /// Whether the write lost to another one, or to a rule that took its value away, at a server that is lost: its conflict
