@@ -94,6 +94,30 @@ import TomboloServer
     #expect(try b.conflicts.isEmpty)
   }
 
+  @Test("a sync goes on with a server that forgets the schema which the same sync had registered")
+  func registersAgain() throws {
+    let world = try World()
+    let (a, b) = (try world.replica("a"), try world.replica("b"))
+    // The store is made, and no schema of it registered yet.
+    let backup = world.backup()
+    try a.inserts("Tag", ["name": .text("mine")])
+    var hasRegistered = false
+    var isRestored = false
+    let report = try a.exchange { request in
+      if request.method == "PUT" {
+        hasRegistered = true
+      } else if hasRegistered, !isRestored {
+        isRestored = true
+        #expect(throws: Never.self) { try world.restores(backup, isTold: false) }
+      }
+      return false
+    }
+    #expect(isRestored)
+    #expect(report?.pushed == 1)
+    try b.syncs()
+    try world.expectAllEqual()
+  }
+
   @Test("a record that died because its parent had stays dead when its values are nowhere any more")
   func orphans() throws {
     let world = try World()

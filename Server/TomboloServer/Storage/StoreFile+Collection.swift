@@ -27,8 +27,8 @@ extension StoreFile {
   }
 
   /// Forgets what only says how the present came to be, once every living replica has pulled past it: pairs that were
-  /// parted, ids of commits, and entries of the conflict log that their addressees have. Of the verdicts on saves, each replica's last ones are kept, and
-  /// the ids of saves as long as a backup may be old.
+  /// parted, ids of commits, and entries of the conflict log that their addressees have. Of the verdicts on saves, each
+  /// replica's last ones are kept, and the ids of saves as long as a backup may be old.
   private func removeHistory(upTo end: FeedPosition) throws {
     let parted = try connection.cached("SELECT max(position) FROM link WHERE present = 0 AND position <= ?")
     parted.bind(end, at: 1)
