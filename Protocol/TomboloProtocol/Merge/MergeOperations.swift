@@ -230,4 +230,11 @@ package enum CounterMerge {
     if case .integer(let value) = total { return .integer(value &+ delta) }
     return .integer(delta)
   }
+
+  /// How much a write added; nil where it put no number there.
+  package static func delta(from old: Value, to new: Value) -> Int64? {
+    guard case .integer(let after) = new else { return nil }
+    guard case .integer(let before) = old else { return after }
+    return after &- before
+  }
 }

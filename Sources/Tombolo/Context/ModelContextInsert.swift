@@ -121,7 +121,7 @@ extension ModelContext {
     if let record = state.record, registry[record] === model { registry[record] = nil }
     forget(model)
     state.link = nil
-    state.changed = ColumnSet()
+    state.forgetChanged()
     state.flags.subtract([.listed, .deletePending, .relationsTouched, .stale, .stored])
   }
 

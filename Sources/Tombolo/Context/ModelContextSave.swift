@@ -217,7 +217,7 @@ extension ModelContext {
     for case let model? in saved {
       let state = model._$state
       state.pendingIndex = -1
-      state.changed = ColumnSet()
+      state.forgetChanged()
       if state.flags.contains(.inserted) {
         state.flags.insert(.stored)
         for relationship in state.description(of: model).relationships
@@ -323,7 +323,7 @@ extension ModelContext {
         } else {
           let wasChanged = state.flags.contains(.listed)
           state.flags.subtract([.listed, .deletePending])
-          state.changed = ColumnSet()
+          state.forgetChanged()
           if wasChanged { unload(model) }
         }
       }

@@ -16,6 +16,9 @@ package final class ModelPlan: @unchecked Sendable {
   let columnList: String
   /// By column position: the value that nobody chose; nil where every value counts as chosen.
   let unassigned: [Value?]
+  /// The properties that merge by addition.
+  package let counters: ColumnSet
+  package let hasCounters: Bool
   /// The properties whose value may lie outside of the row.
   let externalProperties: [Int]
   let links: [(relationship: RelationshipDescription, plan: LinkPlan)]
@@ -43,6 +46,10 @@ package final class ModelPlan: @unchecked Sendable {
       default: return nil
       }
     }
+    var counters = ColumnSet()
+    for column in entity.columns where column.isCounter { counters.insert(properties[column.position]) }
+    self.counters = counters
+    hasCounters = !counters.isEmpty
     externalProperties = entity.columns.filter(\.isExternal).map { properties[$0.position] }
     links = description.relationships.compactMap { relationship in
       entity.links.first { $0.property == relationship.name }.map { (relationship, $0) }

@@ -32,6 +32,11 @@ final class ModelSource: RowSource {
     return writer.captured
   }
 
+  func base(of column: ColumnPlan) -> Value? {
+    guard let model, let plan else { return nil }
+    return model._$state.counterBases?[plan.properties[column.position]]
+  }
+
   /// The columns whose value somebody chose: all but those that equal a declared constant, or nil.
   func assigned() throws -> ColumnSet {
     var assigned = ColumnSet()

@@ -41,6 +41,9 @@ public final class _$ModelState: @unchecked Sendable {
   package var pendingIndex = -1
   /// Properties assigned since the last save, by their place in the class.
   package var changed = ColumnSet()
+  /// What counters showed before they were assigned first since the last save, by their place in the class: a save adds
+  /// the difference, whatever others have added meanwhile. Nil for none.
+  package var counterBases: [Int: Value]?
   package var cells: [RelationCell] = []
   package var registrar: ObservationRegistrar?
   /// What was not read with the row; nil for nothing.

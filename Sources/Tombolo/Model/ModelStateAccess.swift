@@ -101,6 +101,7 @@ extension _$ModelState {
   }
 
   package func noteChange(_ model: some PersistentModel, _ property: Int) {
+    if let plan, plan.hasCounters { keepCounterBase(model, property, plan) }
     changed.insert(property)
     if flags.contains(.partial) {
       var assigned = ColumnSet()
@@ -108,6 +109,25 @@ extension _$ModelState {
       noteFilled(assigned)
     }
     if flags.isDisjoint(with: [.listed, .inserted]), let context = link?.context { context.noteChanged(model) }
+  }
+
+  private func keepCounterBase(_ model: some PersistentModel, _ property: Int, _ plan: ModelPlan) {
+    guard plan.counters.contains(property), !changed.contains(property), flags.contains(.stored),
+      missing?.properties.contains(property) != true
+    else { return }
+    let writer = _$ColumnWriter()
+    writer.plan = plan
+    writer.property = property
+    // A whole number is always written.
+    guard (try? model._$bind(property, to: writer)) != nil else { return }
+    counterBases = counterBases ?? [:]
+    counterBases?[property] = writer.captured
+  }
+
+  /// Forgets which attributes were assigned: they are saved, or given up.
+  package func forgetChanged() {
+    changed = ColumnSet()
+    counterBases = nil
   }
 
   /// Assigns an attribute that lies in an optional slot.

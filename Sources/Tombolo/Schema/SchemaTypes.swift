@@ -69,7 +69,8 @@ extension Schema.Attribute {
 
     /// How concurrent writes of one attribute merge.
     public enum Policy: Hashable, Sendable {
-      /// Every difference counts once.
+      /// Every difference counts once: between replicas, and between contexts and processes on one store. A save adds
+      /// what was added to the value that the object showed, and the object shows the sum.
       case counter
       /// The greatest value stands.
       case max

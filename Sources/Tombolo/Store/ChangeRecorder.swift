@@ -175,12 +175,7 @@ final class ChangeRecorder {
   }
 
   private func delta(_ column: ColumnPlan, from old: Value, to new: Value) -> Int64? {
-    guard case .attribute(let attribute) = column.kind, attribute.merge == .counter, case .integer(let after) = new
-    else {
-      return nil
-    }
-    guard case .integer(let before) = old else { return after }
-    return after &- before
+    column.isCounter ? CounterMerge.delta(from: old, to: new) : nil
   }
 
   /// Records a delete. The detail has the row as it is; what this save did to it is taken back first.

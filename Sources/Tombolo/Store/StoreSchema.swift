@@ -122,6 +122,7 @@ package final class EntityPlan: Sendable {
     guardedReferences = columns.filter {
       if case .reference(let reference) = $0.kind { reference.isOneToOne || reference.isAcyclic } else { false }
     }.map(\.position)
+    hasCounters = columns.contains(where: \.isCounter)
   }
 
   package let allColumns: ColumnSet
@@ -134,6 +135,7 @@ package final class EntityPlan: Sendable {
   let insertRow: String
   /// The positions of references that are one-to-one or declared acyclic.
   let guardedReferences: [Int]
+  let hasCounters: Bool
   /// The entity at the top of the hierarchy.
   package var root: String { lineage.first ?? name }
 
@@ -161,6 +163,12 @@ package struct ColumnPlan: Sendable {
   package let isExternal: Bool
   /// Whether the full-text index has its words: see ``SearchPlan``.
   package let isSearched: Bool
+
+  /// Whether edits of it merge by addition.
+  package var isCounter: Bool {
+    guard case .attribute(let attribute) = kind else { return false }
+    return attribute.merge == .counter
+  }
 
   package init(
     position: Int, number: Int? = nil, property: String, column: String, kind: Kind, isOptional: Bool,

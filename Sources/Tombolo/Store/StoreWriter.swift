@@ -7,6 +7,12 @@ package protocol RowSource {
   func bind(_ columns: ColumnSet, to statement: Statement, from first: Int32) throws
   /// One column's value, as storage has it.
   func value(of column: ColumnPlan) throws -> Value
+  /// For a counter: what its writer saw before it changed it; nil for the value that is stored.
+  func base(of column: ColumnPlan) -> Value?
+}
+
+extension RowSource {
+  package func base(of column: ColumnPlan) -> Value? { nil }
 }
 
 /// The one write path: delete rules, uniqueness and recording, driven by the schema document.
@@ -108,17 +114,24 @@ package final class StoreWriter {
   {
     if changed.isEmpty { return try contains(entity, id) }
     let recorder = try recording()
-    if recorder == nil, entity.uniqueKeys.isEmpty, entity.guardedReferences.isEmpty {
+    if recorder == nil, entity.uniqueKeys.isEmpty, entity.guardedReferences.isEmpty, !entity.hasCounters {
       return try updatePlainly(entity, id, changed: changed, from: source)
     }
     let pair = try statements.update(entity, changed)
     guard let old = try oldValues(pair.select, id, count: changed.count) else { return false }
     var real = ColumnSet()
     var writes: [ChangeRecorder.Write] = []
+    var sums: [(parameter: Int32, total: Value)] = []
     var index = 0
     try changed.forEach { position in
       let column = entity.columns[position]
-      let new = try source.value(of: column)
+      var new = try source.value(of: column)
+      if column.isCounter, let total = sum(column, over: old.values[index], new, source) {
+        new = total
+        if new != old.values[index] { sums.append((Int32(3 + writes.count), total)) }
+        // The record does not show what its writer believes.
+        outcome.touched.append((entity.name, id))
+      }
       if new != old.values[index] {
         if try keepsStored(column, old.values[index], new, stamps: old.stamps) {
           outcome.touched.append((entity.name, id))
@@ -136,11 +149,20 @@ package final class StoreWriter {
     // Bound and checked before it is recorded: a value that cannot be stored leaves no trace.
     try source.bind(real, to: update.update, from: 3)
     try check(entity, id, real, in: update.update, from: 3, source)
+    for (parameter, total) in sums { update.update.bind(total, at: parameter) }
     try finishUpdate(entity, id, writes, old, recorder, update)
     updated.append((entity.name, id))
     noteUnique(entity, id, written: real)
     noteReferences(entity, id, written: real)
     return true
+  }
+
+  /// What a counter comes to where others have added to it since its writer read it; nil where nobody has.
+  private func sum(_ column: ColumnPlan, over stored: Value, _ new: Value, _ source: some RowSource) -> Value? {
+    guard let base = source.base(of: column), base != stored, let added = CounterMerge.delta(from: base, to: new) else {
+      return nil
+    }
+    return CounterMerge.sum(stored, added)
   }
 
   /// Where nothing is recorded and no rule looks at the old values: one statement, which passes over equal values itself.

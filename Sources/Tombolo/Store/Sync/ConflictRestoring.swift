@@ -176,11 +176,3 @@ struct ConflictRestoring {
       remedy: "Make the change again by hand.")
   }
 }
-
-extension ColumnPlan {
-  /// Whether edits of it merge by addition.
-  fileprivate var isCounter: Bool {
-    guard case .attribute(let attribute) = kind else { return false }
-    return attribute.merge == .counter
-  }
-}
