@@ -73,6 +73,30 @@ struct LossScenarios {
     #expect(try b.conflicts.map(\.rule) == [.mergeUnseen] && a.conflicts.isEmpty)
   }
 
+  @Test(
+    "a unite here and a deletion elsewhere of what goes: what the deletion took along lives as well",
+    arguments: [false, true])
+  func uniteAgainstCascade(isDeleteFirst: Bool) throws {
+    var document = try House.document()
+    for index in document.entities.indices where document.entities[index].name == "Person" {
+      for place in document.entities[index].relationships.indices {
+        document.entities[index].relationships[place].deleteRule = .cascade
+      }
+    }
+    let world = try World(document: try SchemaDocument(parsing: document.canonicalJSON))
+    let (a, b) = (try world.replica("a"), try world.replica("b"))
+    let (one, two) = (try a.inserts("Person", ["email": "1@y"]), try a.inserts("Person", ["email": "2@y"]))
+    let pet = try a.inserts("Pet", ["owner": Value(reference: two)])
+    try world.settles()
+    try b.deletes("Person", two)
+    #expect(try !b.has("Pet", pet))
+    try a.sets("Person", two, "email", to: "1@y")
+    for replica in isDeleteFirst ? [b, a] : [a, b] { try replica.pushes() }
+    try world.expectAllEqual()
+    #expect(try b.ids("Person") == [one] && b.value("Pet", pet, "owner") == Value(reference: one))
+    #expect(try b.conflicts.map(\.rule) == [.mergeUnseen] && a.conflicts.isEmpty)
+  }
+
   @Test("a unite here and a deletion or an edit of what was taken in elsewhere", arguments: [false, true])
   func uniteAgainstTwin(isUniteFirst: Bool) throws {
     let (world, a, b) = try pair()

@@ -98,21 +98,22 @@ import TomboloServer
   func registersAgain() throws {
     let world = try World()
     let (a, b) = (try world.replica("a"), try world.replica("b"))
-    // The store is made, and no schema of it registered yet.
+    // Made by its owner, and no schema of it registered yet.
+    let authorization = ["authorization": "Bearer \(world.token)"]
+    let made = try world.carry(TransportRequest(method: "PUT", url: World.url, headers: authorization))
+    #expect(made?.status == 201)
     let backup = world.backup()
     try a.inserts("Tag", ["name": .text("mine")])
-    var hasRegistered = false
     var isRestored = false
     let report = try a.exchange { request in
-      if request.method == "PUT" {
-        hasRegistered = true
-      } else if hasRegistered, !isRestored {
+      if request.url.hasSuffix("/changes"), !isRestored {
         isRestored = true
         #expect(throws: Never.self) { try world.restores(backup, isTold: false) }
       }
       return false
     }
     #expect(isRestored)
+    #expect(world.requests.filter { $0.url.contains("/schemas/") }.count == 2)
     #expect(report?.pushed == 1)
     try b.syncs()
     try world.expectAllEqual()

@@ -87,6 +87,39 @@ struct SchemaScenarios {
     #expect(try new.conflicts.map(\.lost.value) == ["green"])
   }
 
+  @Test("what waited for a record whose deletion does not stand after the upgrade is the record's again, and no damage")
+  func asideOfUndoneDeletion() throws {
+    var document = try House.document(version: "1.1.0")
+    for index in document.entities.indices where document.entities[index].name == "Person" {
+      document.entities[index].attributes.append(SchemaAttribute(name: "colour", type: .string, isOptional: true))
+    }
+    document = try SchemaDocument(parsing: document.canonicalJSON)
+    let world = try World()
+    let old = try world.replica("old")
+    let person = try old.inserts("Person", ["email": "1@y"])
+    try old.syncs()
+    let new = try world.replica("new", document: document)
+    try new.syncs()
+    try new.sets("Person", person, "colour", to: "red")
+    try new.syncs()
+    try old.syncs()
+    // The server unites the record with another, which the deleter has not seen: the deletion does not stand.
+    let other = try world.replica("other")
+    try other.inserts("Person", ["email": "1@y"])
+    try other.syncs()
+    try old.deletes("Person", person)
+    try old.opens(with: document)
+    #expect(try !old.has("Person", person))
+    try old.pushes()
+    #expect(try old.value("Person", person, "colour") == "red")
+    let report = try old.syncs()
+    #expect(report.repaired == 0 && report.checksum == .equal)
+    #expect(try old.conflicts.map(\.rule) == [.mergeUnseen])
+    try other.opens(with: document)
+    try world.expectAllEqual()
+    #expect(try new.value("Person", person, "colour") == "red")
+  }
+
   @Test("114: an old program does not open what a new one has upgraded, and nothing is lost by its trying")
   func downgrade() throws {
     let world = try World()

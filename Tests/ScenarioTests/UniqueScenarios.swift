@@ -26,6 +26,34 @@ struct UniqueScenarios {
     for pet in [rex, tom] { #expect(try a.value("Pet", pet, "owner") == Value(reference: one)) }
   }
 
+  @Test(
+    "a save unites two records, and the server had united a third with the one that goes: the third's author is told",
+    arguments: [false, true])
+  func thirdOfThree(isThirdTheFirst: Bool) throws {
+    let (world, a, b) = try pair()
+    var third = RecordID(high: 0, low: 0)
+    if isThirdTheFirst {
+      third = try b.inserts("Person", ["email": "3@y", "name": "Third"])
+      for replica in [b, a] { try replica.syncs() }
+    }
+    let (one, two) = (try a.inserts("Person", ["email": "1@y"]), try a.inserts("Person", ["email": "2@y"]))
+    if isThirdTheFirst {
+      try b.sets("Person", third, "email", to: "2@y")
+    } else {
+      third = try b.inserts("Person", ["email": "2@y", "name": "Third"])
+    }
+    try a.sets("Person", one, "name", to: "One")
+    try a.syncs()
+    try b.pushes()
+    try a.sets("Person", two, "email", to: "1@y")
+    try a.pushes()
+    try world.expectAllEqual()
+    #expect(try a.ids("Person") == [one])
+    #expect(try a.value("Person", one, "name") == "One")
+    #expect(try b.conflicts.contains { $0.rule == .uniqueMerge && $0.lost.value == "Third" })
+    #expect(try a.conflicts.isEmpty)
+  }
+
   @Test("60: under reject the later one is refused, parked with its reason, and can be discarded")
   func rejected() throws {
     let (world, a, b) = try pair()

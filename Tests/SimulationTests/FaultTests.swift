@@ -26,6 +26,9 @@ struct FaultTests {
     #expect(missing == [])
     #expect(statistics.states.count > 500)
     #expect(statistics.situations[.concurrentEdits, default: 0] > 0)
+    #expect(statistics.faultSituations[.answerLost, default: 0] > 0)
+    #expect(statistics.faultSituations[.editInFlight, default: 0] > 0)
+    #expect(statistics.situations(below: 1_000_000).count > statistics.situations(below: 1).count)
   }
 
   @Test("A fault that is left out never happens", arguments: [InjectedFault.drop, .replicaCrash, .fileCopy, .diskFull])

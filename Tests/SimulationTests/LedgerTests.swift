@@ -66,6 +66,16 @@ struct LedgerTests {
     #expect(failure?.invariant == invariant)
   }
 
+  @Test("A refused save that no replica has any more breaks an invariant, unless its machine was put back")
+  func refusedAndForgotten() throws {
+    var ledger = WireLedger()
+    try ledger.take(request([set(1)]), response([(set(1), .refused(code: .uniqueViolation, message: ""))]))
+    let failure = #expect(throws: SimulationFailure.self) { try RefusalChecker(ledger: ledger).check([]) }
+    #expect(failure?.invariant == .noLostWrite)
+    ledger.forgetDeliveries { _ in true }
+    try RefusalChecker(ledger: ledger).check([])
+  }
+
   @Test("An answer to a save that was not sent breaks an invariant")
   func unasked() {
     var ledger = WireLedger()

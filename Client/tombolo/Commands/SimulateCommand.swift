@@ -23,7 +23,7 @@ package struct SimulateCommand: Command {
     help: "Never let this go wrong: \(InjectedFault.allCases.map(\.rawValue).joined(separator: ", ")).")
   static let situations = CommandOption.number(
     "situations", "N", in: 1...1_000_000,
-    help: "Fail unless each situation that the merge has a rule for came up at least so often.")
+    help: "Fail unless each situation that the merge has a rule for, and each thing that goes wrong, came up so often.")
   static let whole = CommandOption.flag(
     "whole", help: "Print a failing run as it was, without looking for a smaller story.")
   static let planted = CommandOption.flag(
@@ -167,9 +167,9 @@ struct SimulationTally {
     if statistics == nil { statistics = report.statistics } else { statistics?.add(report.statistics) }
   }
 
-  /// The situations that came up less often than so many times.
+  /// What came up less often than so many times.
   func situations(below minimum: Int) -> [String] {
-    MergeSituation.allCases.filter { statistics?.situations[$0, default: 0] ?? 0 < minimum }.map(\.rawValue)
+    minimum > 0 ? statistics?.situations(below: minimum) ?? [] : []
   }
 
   var summary: String {
@@ -187,6 +187,7 @@ struct SimulationTally {
     lines.append("Events: \(list(statistics.events.map { ($0.key, $0.value) } + [("conflicts", conflicts)])).")
     lines.append("Faults: \(list(statistics.faults.map { ($0.key.rawValue, $0.value) })).")
     lines.append("Situations: \(list(statistics.situations.map { ($0.key.rawValue, $0.value) })).")
+    lines.append("Went wrong: \(list(statistics.faultSituations.map { ($0.key.rawValue, $0.value) })).")
     lines.append("States visited: \(statistics.states.count).")
     return lines.joined(separator: "\n")
   }

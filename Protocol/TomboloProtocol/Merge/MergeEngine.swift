@@ -27,7 +27,7 @@ package enum MergeEngine {
       changeSet: changeSet)
     do {
       try admission.validate()
-      try checkDependencies(admission, reader: reader)
+      if context.rules.refuseDependents { try checkDependencies(admission, reader: reader) }
       return try run(session, context: context)
     } catch let refusal as MergeAdmission.Refusal {
       return try refuse(refusal, admission, reader: reader, context: context)
@@ -55,7 +55,9 @@ package enum MergeEngine {
     }
     let highest = try reader.highestSave(of: replica)
     if changeSet.number <= highest {
-      guard let earlier = try reader.processed(changeSet.number, of: replica), earlier.id == changeSet.id else {
+      guard let earlier = try reader.processed(changeSet.number, of: replica),
+        earlier.id == changeSet.id || !context.rules.noticeCopies
+      else {
         return nothing(.copiedReplica)
       }
       return nothing(earlier.stamp == changeSet.stamp ? earlier.verdict : earlier.answerAgain)

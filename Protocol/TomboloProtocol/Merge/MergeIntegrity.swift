@@ -101,9 +101,9 @@ extension MergeSession {
       guard let record = try record(id), try hangsInTheAir(record, field) else { continue }
       let stored = self.field(field, of: record)
       let parent = try stored.value.reference.map(resolve).flatMap { try self.record($0) }
-      if field.rule == .deny, let parent {
+      if field.rule == .deny, let parent, rules.denyDeletes {
         try revive(parent.id, .deny, by: stored.stamp)
-      } else if field.rule == .cascade || field.rule == .deny && !field.isOptional {
+      } else if field.holdsLife, field.isOptional ? rules.cascadeToChildren : rules.cascadeToRequiring {
         try orphan(id, stamp: stored.stamp)
         for lost in record.fields where !lost.stamp.isDerived && !lost.stamp.isZero {
           try reportDeath(of: lost, in: record, named: id, .parentDeleted, standing: parent?.death)
@@ -144,8 +144,7 @@ extension MergeSession {
       let entity = try entity(of: found)
       let isHeld = try entity.references.contains { place in
         let field = entity.fields[place]
-        guard field.rule == .cascade || field.rule == .deny && !field.isOptional else { return false }
-        return try hangsInTheAir(found, field)
+        return try field.holdsLife && hangsInTheAir(found, field)
       }
       if !isHeld { try enliven(id) }
     }
@@ -153,7 +152,7 @@ extension MergeSession {
 
   /// Two claims on one partner of a one-to-one: the greater stamp keeps it.
   private func settleClaims() throws {
-    let candidates = marks.claims.sorted()
+    let candidates = rules.settleClaims ? marks.claims.sorted() : []
     marks.claims = []
     for id in candidates {
       guard let found = try record(id), found.isLiving else { continue }
@@ -195,7 +194,7 @@ extension MergeSession {
 
   /// A tree declared acyclic: the move with the greatest stamp in a cycle is undone.
   private func openCycles() throws {
-    let candidates = marks.trees.sorted()
+    let candidates = rules.openCycles ? marks.trees.sorted() : []
     marks.trees = []
     for id in candidates {
       guard let found = try record(id), found.isLiving else { continue }

@@ -95,6 +95,7 @@ extension MergeSession {
 struct MergeFeed {
   private let record: (RecordID) throws -> MergeRecord?
   private let schema: MergeSchema
+  private var hidesDeadTargets = true
 
   init(reader: any MergeReader, schema: MergeSchema) {
     record = { try reader.record($0) }
@@ -104,6 +105,7 @@ struct MergeFeed {
   init(_ session: MergeSession, isOriginal: Bool) {
     record = { isOriginal ? try session.original($0) : try session.record($0) }
     schema = session.schema
+    hidesDeadTargets = session.rules.hideDeadTargets
   }
 
   struct VisibleField {
@@ -146,7 +148,7 @@ struct MergeFeed {
     var seen: Set<RecordID> = []
     while let survivor = try record(target)?.survivor, seen.insert(target).inserted { target = survivor }
     let isGone = !(try record(target)?.isLiving ?? false)
-    if isGone || target == holder.id && reference.isAcyclic {
+    if isGone && hidesDeadTargets || target == holder.id && reference.isAcyclic {
       return FieldMerge.Version(value: .null, stamp: field.stamp.consequence)
     }
     if target == named { return stored }

@@ -33,5 +33,25 @@ package struct MergeRules: Hashable, Sendable {
   package var collectionWaits = true
   /// Whether unique keys, one-to-one claims, cycles and delete rules are checked at all.
   package var checksIntegrity = true
+  /// Two records with one unique value become one.
+  package var uniteTwins = true
+  /// A unique value that is taken refuses the change set, where its key is declared so.
+  package var rejectTwins = true
+  /// A record that a living child refers to is not deleted, where the rule is `deny`.
+  package var denyDeletes = true
+  /// A child of a dead parent dies, where the rule is `cascade`.
+  package var cascadeToChildren = true
+  /// A record without what it requires dies.
+  package var cascadeToRequiring = true
+  /// A reference to a dead record reads as nil.
+  package var hideDeadTargets = true
+  /// One partner of a one-to-one has one claim.
+  package var settleClaims = true
+  /// Trees declared acyclic have no cycles.
+  package var openCycles = true
+  /// What hangs on a refused save is refused.
+  package var refuseDependents = true
+  /// Another save under a number that is taken tells that a copy is pushing.
+  package var noticeCopies = true
   package init() {}
 }

@@ -35,6 +35,9 @@ package final class MergeSchema: Sendable {
       guard let reference else { return .nullify }
       return !isOptional && reference.rule != .deny ? .cascade : reference.rule
     }
+
+    /// Whether a record dies with the one that it refers to.
+    package var holdsLife: Bool { rule == .cascade || rule == .deny && !isOptional }
   }
 
   package struct Key: Sendable {

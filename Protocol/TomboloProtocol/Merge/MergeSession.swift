@@ -182,13 +182,14 @@ final class MergeSession {
     var names: Set<RecordID> = [id]
     var open = [id]
     while let next = open.popLast() {
-      for alias in try reader.aliases(of: next) + Array(addedAliases[next] ?? []) where !names.contains(alias) {
-        guard try record(alias)?.survivor == next else { continue }
-        names.insert(alias)
-        open.append(alias)
-      }
+      for alias in try aliases(of: next) where names.insert(alias).inserted { open.append(alias) }
     }
     return names
+  }
+
+  /// The records that were merged into exactly this one.
+  func aliases(of id: RecordID) throws -> [RecordID] {
+    try Set(reader.aliases(of: id)).union(addedAliases[id] ?? []).sorted().filter { try record($0)?.survivor == id }
   }
 
   /// The records, dead ones included, with a reference to the record or to one of its aliases; ascending.

@@ -11,13 +11,13 @@ extension MergeSession {
         if keys[owner].map({ !$0.contains(key) }) ?? false { continue }
         if let record = try record(owner), record.isLiving { group.append(record) }
       }
-      guard group.count > 1 else {
+      let rule = group.count > 1 ? try constraint(of: key, in: group[0]) : nil
+      let isRejecting = rule?.onConflict == .reject
+      guard group.count > 1, isRejecting ? rules.rejectTwins : rules.uniteTwins else {
         marks.openKeys.remove(key)
         continue
       }
-      if let rule = try constraint(of: key, in: group[0]), rule.onConflict == .reject, !unitesRejected {
-        throw UniqueRejection(key: rule.name)
-      }
+      if let rule, isRejecting, !unitesRejected { throw UniqueRejection(key: rule.name) }
       group.sort { ($0.incarnation, $0.id) < ($1.incarnation, $1.id) }
       for twin in group.dropFirst() { try unite(twin.id, into: group[0].id) }
       return true
@@ -65,10 +65,8 @@ extension MergeSession {
 
   /// Two records become one: the twin turns into an alias of the survivor, whose fields take what stands of both.
   ///
-  /// - Parameter isKnown: whether who united them had seen a field of the twin, and has laid it over the survivor himself.
-  private func unite(
-    _ twinID: RecordID, into survivorID: RecordID, isKnown: (MergeField) -> Bool = { _ in false }
-  ) throws {
+  /// - Parameter knowledge: what a save that united them knew of the twin, and has laid over the survivor itself.
+  private func unite(_ twinID: RecordID, into survivorID: RecordID, knowledge: UniteKnowledge? = nil) throws {
     guard let survivor = try record(survivorID), let twin = try record(twinID) else { return }
     let position = position
     try modify(twinID) { record in
@@ -80,9 +78,11 @@ extension MergeSession {
     noteAlias(twinID, of: survivorID)
     marks.aliases.insert(twinID)
     let entity = try entity(of: survivor)
-    for field in entity.fields { try unite(field, of: twin, into: survivor, isKnown: isKnown) }
+    for field in entity.fields { try unite(field, of: twin, into: survivor, knowledge) }
     for lost in twin.fields
-    where entity.field(lost.name) == nil && !lost.stamp.isDerived && !lost.stamp.isZero && !isKnown(lost) {
+    where entity.field(lost.name) == nil && !lost.stamp.isDerived && !lost.stamp.isZero
+      && !(knowledge?.covers(lost) ?? false)
+    {
       report(
         .uniqueMerge, entity: twin.entity, record: survivorID, field: lost.name,
         lost: Version(value: lost.value, stamp: lost.written))
@@ -100,31 +100,27 @@ extension MergeSession {
   }
 
   private func unite(
-    _ field: MergeSchema.Field, of twin: MergeRecord, into survivor: MergeRecord, isKnown: (MergeField) -> Bool
+    _ field: MergeSchema.Field, of twin: MergeRecord, into survivor: MergeRecord, _ knowledge: UniteKnowledge?
   ) throws {
     let (own, other) = (self.field(field, of: survivor), self.field(field, of: twin))
-    let isLeftOut = isKnown(other)
     noteEpochWrite(survivor.id, field.name, base: own.stamp)
     noteEpochWrite(survivor.id, field.name, base: other.stamp)
     let x = Version(value: try resolved(own.value, in: field), stamp: own.stamp)
     let y = Version(value: try resolved(other.value, in: field), stamp: other.stamp)
     var standing = x
-    if isLeftOut {
-      if field.policy == .counter {
-        let unseen = other.additions.filter { isUnseen($0.stamp, $0.position) }
-        standing.value = CounterMerge.sum(x.value, unseen.reduce(0) { $0 &+ $1.delta })
-      }
-    } else if field.policy == .counter {
+    if field.policy == .counter {
       var delta: Int64 = 0
-      if case .integer(let value) = y.value { delta = value }
-      standing = Version(value: CounterMerge.sum(x.value, delta), stamp: max(x.stamp, y.stamp))
-    } else {
-      standing = FieldMerge.fold(field.policy, of: field.type, x, y, rules: rules)
+      if case .integer(let value) = y.value { delta = knowledge?.unknownCount(of: other) ?? value }
+      standing.value = CounterMerge.sum(x.value, delta)
+      if knowledge == nil || delta != 0 { standing.stamp = max(x.stamp, y.stamp) }
+    } else if !(knowledge?.covers(other) ?? false) {
+      // A save that unites two records by a key has the last word on the key.
+      let isSettled = try knowledge != nil && y.stamp < changeSet.stamp && isOfKey(field, entity(of: survivor))
+      if !isSettled { standing = FieldMerge.fold(field.policy, of: field.type, x, y, rules: rules) }
       if x.value != y.value {
-        let isTwins =
-          field.policy == .lastWriter || field.policy == .firstWriter
-          ? standing.stamp == y.stamp : standing.value == y.value
-        let lost = isTwins ? Version(value: x.value, stamp: own.written) : Version(value: y.value, stamp: other.written)
+        let lost =
+          standing.value == y.value
+          ? Version(value: x.value, stamp: own.written) : Version(value: y.value, stamp: other.written)
         if !lost.stamp.isDerived, lost.stamp != .zero {
           report(
             .uniqueMerge, entity: survivor.entity, record: survivor.id, field: field.name, lost: lost,
@@ -167,10 +163,17 @@ extension MergeSession {
     }
     try reportUndone(twin.causes, of: twin, .mergeUnseen, by: changeSet.stamp)
     try revive(home, .mergeUnseen, by: changeSet.stamp)
+    if rules.deletesCarryCause { for cause in twin.causes { try undo(cause) } }
     try modify(twin.id) { $0.causes = [] }
     let parted = try reader.links(of: twin.id).filter { !$0.isPresent && isUnseen($0.stamp, $0.position) }
-    try unite(twin.id, into: home) { !self.isUnseen($0) }
+    try unite(twin.id, into: home, knowledge: try UniteKnowledge(delete, of: twin, in: self))
+    let stamp = changeSet.stamp
+    try modify(twin.id) { $0.deathStamp = stamp }
     for link in parted { try reportIfBack(link) }
+  }
+
+  private func isOfKey(_ field: MergeSchema.Field, _ entity: MergeSchema.Entity) -> Bool {
+    entity.keys.contains { $0.places.contains(field.place) }
   }
 
   private func resolved(_ value: Value, in field: MergeSchema.Field) throws -> Value {

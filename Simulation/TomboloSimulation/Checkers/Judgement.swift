@@ -25,6 +25,9 @@ struct Judgement {
     let entries = try replicas.flatMap { try $0.store?.conflicts() ?? [] } + ledger.toldBefore
     try ConflictLogChecker(ledger: ledger, machines: machines, made: made).check(replicas)
     let living = Set(try replicas.flatMap { try $0.replicaIDs() })
+    try RefusalChecker(ledger: ledger).check(replicas)
+    try DeleteRuleChecker(roles: roles, ledger: ledger, entries: entries + ledger.delivered, living: living)
+      .check(content)
     try LostWriteChecker(roles: roles, ledger: ledger, entries: entries, machines: machines, living: living)
       .check(content)
   }

@@ -130,7 +130,7 @@ struct LostWriteChecker {
       for change in set.changes {
         switch change {
         case .create(let create):
-          try checkPresence(of: create, content)
+          try checkPresence(of: create, accepted, content)
           for field in create.fields where field.isAssigned {
             try check(field.name, field.value, of: create.id, create.entity, accepted, content)
           }
@@ -145,12 +145,19 @@ struct LostWriteChecker {
     }
   }
 
-  /// A record is there, or somebody deleted it, or an entry says why it is gone.
-  private func checkPresence(of create: Change.Create, _ content: StoreContent) throws {
+  /// A record is there, or somebody deleted it, or an entry says why it is gone. Who deletes a record without having seen
+  /// that another was merged into it deletes nothing of that other.
+  private func checkPresence(of create: Change.Create, _ accepted: WireLedger.Accepted, _ content: StoreContent) throws
+  {
     let record = ledger.resolve(create.id)
-    guard content.record(record) == nil, deletions[record] == nil, !mentioned.contains(record),
-      !ledger.deadWhenLost.contains(create.id)
+    guard content.record(record) == nil, !mentioned.contains(record), !ledger.deadWhenLost.contains(create.id)
     else { return }
+    let isDeleted = deletions[record, default: []].contains { deletion in
+      record == create.id || !ledger.knowsPositions || created[create.id, default: 0] > 1
+        || deletion.changeSet.base.rawValue > UInt64(accepted.order)
+        || machines[deletion.replica] == machines[accepted.replica]
+    }
+    guard !isDeleted else { return }
     throw SimulationFailure(
       .noLostWrite,
       "\(create.entity) \(record.short) was accepted and is gone; nobody deleted it, and no entry says why")
@@ -224,22 +231,12 @@ struct LostWriteChecker {
     }
   }
 
-  /// Whether somebody who had seen the write, or had made it, made the record one with another. A save that did so to a
-  /// record with which the server had united this one meanwhile takes its values along untold (ARCHITECTURE.md, "Known limits").
+  /// Whether somebody who had seen the write, or had made it, made the record one with another: he chose the values.
   private func wasUnited(_ id: RecordID, with write: WireLedger.Accepted) -> Bool {
-    let isKnown = uniting[id, default: []].contains { unite in
+    uniting[id, default: []].contains { unite in
       !ledger.knowsPositions || unite.changeSet.base.rawValue > UInt64(write.order)
         || unite.order >= write.order && machines[unite.replica] == machines[write.replica]
     }
-    if isKnown { return true }
-    var next = ledger.survivors[id]
-    var steps = 0
-    while let record = next, steps <= ledger.survivors.count {
-      if uniting[record] != nil { return true }
-      next = ledger.survivors[record]
-      steps += 1
-    }
-    return false
   }
 
   /// Whether the write lost to another one, or to a rule that took its value away, at a server that is lost: its conflict

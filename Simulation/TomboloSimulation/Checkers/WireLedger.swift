@@ -28,9 +28,13 @@ struct WireLedger {
 
   /// A machine is put back to an older copy of itself, its log too.
   mutating func forgetDeliveries(to isOfMachine: (ReplicaID) -> Bool) {
+    hasForgottenMachine = true
     toldBefore += delivered.filter { isOfMachine($0.replica) }
     delivered.removeAll { isOfMachine($0.replica) }
   }
+
+  /// Whether any machine was put back to an older copy of itself.
+  private(set) var hasForgottenMachine = false
 
   /// How often the server was put back to an older copy of itself.
   private(set) var lostServers = 0

@@ -77,13 +77,26 @@ final class FaultyReplica: ReplicaStoring {
   }
 
   func take(_ response: PushResponse) throws -> PushOutcome {
-    guard fault == .newIdentityEachTime else { return try store.take(response) }
-    // The answers name identities that the store never gave: it is told about its own.
     var response = response
-    let sets = try store.outbox(recordsMax: Int.max, bytesMax: Int.max)
-    for index in response.answers.indices {
-      guard let own = sets.first(where: { $0.number == response.answers[index].number }) else { continue }
-      response.answers[index].save = own.id
+    switch fault {
+    case .newIdentityEachTime:
+      // The answers name identities that the store never gave: it is told about its own.
+      let sets = try store.outbox(recordsMax: Int.max, bytesMax: Int.max)
+      for index in response.answers.indices {
+        guard let own = sets.first(where: { $0.number == response.answers[index].number }) else { continue }
+        response.answers[index].save = own.id
+      }
+    case .settlesUnsent:
+      guard let last = response.answers.last?.number else { break }
+      for set in try store.outbox(recordsMax: Int.max, bytesMax: Int.max) where set.number > last {
+        response.answers.append(PushAnswer(save: set.id, number: set.number, verdict: .accepted(fell: [])))
+      }
+    case .refusalUnread:
+      for index in response.answers.indices {
+        if case .refused = response.answers[index].verdict { response.answers[index].verdict = .accepted(fell: []) }
+      }
+    case .answersUnread: response.answers = []
+    default: break
     }
     return try store.take(response)
   }
@@ -94,6 +107,7 @@ final class FaultyReplica: ReplicaStoring {
     switch fault {
     case .cursorBeforeData where count.add(1, ordering: .relaxed).newValue % 3 == 0: page.items = []
     case .pagesShownOneByOne: page.hasMore = false
+    case .checksumIgnored: page.checksum = nil
     default: return try store.take(page, body: body)
     }
     return try store.take(page)
@@ -118,7 +132,9 @@ final class FaultyReplica: ReplicaStoring {
   func beginReupload() throws { try store.beginReupload() }
   func cancelReupload() throws { try store.cancelReupload() }
   func reuploadPart(itemsMax: Int, bytesMax: Int) throws -> ReuploadPart? {
-    try store.reuploadPart(itemsMax: itemsMax, bytesMax: bytesMax)
+    var part = try store.reuploadPart(itemsMax: itemsMax, bytesMax: bytesMax)
+    if fault == .reuploadsNothing { part?.items = [] }
+    return part
   }
   func take(_ response: ReuploadResponse, to part: ReuploadPart) throws -> Bool {
     try store.take(response, to: part)

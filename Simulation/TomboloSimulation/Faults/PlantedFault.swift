@@ -28,6 +28,33 @@ public enum PlantedFault: String, Sendable, Hashable, CaseIterable {
   /// Tombstones are forgotten before every replica has pulled them.
   case collectedEarly = "collected-early"
 
+  /// What a cascade took along stays dead, though the deletion of its root does not stand.
+  case cascadeOutlivesRoot = "cascade-outlives-root"
+  /// A delete ends what was merged into its record without its knowledge.
+  case deleteIgnoresMerge = "delete-ignores-merge"
+  /// A child that moves to a living parent stays as dead as the one that it comes from.
+  case orphansStayDead = "orphans-stay-dead"
+  /// Two records keep one unique value.
+  case uniqueKeptApart = "unique-kept-apart"
+  /// A unique value that is declared to be rejected is taken twice.
+  case rejectLetThrough = "reject-let-through"
+  /// A record is deleted under its living children, where the rule is `deny`.
+  case denyIgnored = "deny-ignored"
+  /// A child outlives its parent, where the rule is `cascade`.
+  case lateChildKept = "late-child-kept"
+  /// A record outlives what it requires.
+  case requiringKept = "requiring-kept"
+  /// The server shows a reference to a dead record.
+  case deadTargetShown = "dead-target-shown"
+  /// Two claims on one partner of a one-to-one stand.
+  case claimsKept = "claims-kept"
+  /// A tree that is declared acyclic has a cycle.
+  case cyclesKept = "cycles-kept"
+  /// What hangs on a refused save is taken.
+  case dependentsTaken = "dependents-taken"
+  /// The server takes a copy of a replica for the replica itself.
+  case copiesUnnoticed = "copies-unnoticed"
+
   // Defects around it.
 
   /// The server answers before its disk has what it took: every sync is a lie.
@@ -46,6 +73,16 @@ public enum PlantedFault: String, Sendable, Hashable, CaseIterable {
   case baseAdvancedOnSend = "base-advanced-on-send"
   /// A replica does not tell which records a delete took with it.
   case cascadeUnrecorded = "cascade-unrecorded"
+  /// A replica takes what it saved while a push was under way for settled with it.
+  case settlesUnsent = "settles-unsent"
+  /// A replica takes a refused save for an accepted one.
+  case refusalUnread = "refusal-unread"
+  /// A replica does not read the answers to what it sends.
+  case answersUnread = "answers-unread"
+  /// A replica that meets another server gives it nothing.
+  case reuploadsNothing = "reuploads-nothing"
+  /// A replica does not look at the server's checksum.
+  case checksumIgnored = "checksum-ignored"
   /// A replica's clock is forgotten when it restarts.
   case clockNotPersisted = "clock-not-persisted"
   /// What an older schema version does not know is nil after the upgrade.
@@ -56,7 +93,8 @@ extension PlantedFault {
   var isOfReplica: Bool {
     switch self {
     case .cursorBeforeData, .pagesShownOneByOne, .sendsBeforeMark, .newIdentityEachTime, .sendsHalfASave,
-      .baseAdvancedOnSend, .cascadeUnrecorded:
+      .baseAdvancedOnSend, .cascadeUnrecorded, .settlesUnsent, .refusalUnread, .answersUnread, .reuploadsNothing,
+      .checksumIgnored:
       true
     default: false
     }
@@ -77,6 +115,19 @@ extension PlantedFault {
     case .aliasForgotten: rules.aliasesAnswer = false
     case .linkSetReplaced: rules.linksMergeByPair = false
     case .collectedEarly: rules.collectionWaits = false
+    case .cascadeOutlivesRoot: rules.deletesCarryCause = false
+    case .deleteIgnoresMerge: rules.deleteSeesUniqueMerge = false
+    case .orphansStayDead: rules.lateCascadeLifts = false
+    case .uniqueKeptApart: rules.uniteTwins = false
+    case .rejectLetThrough: rules.rejectTwins = false
+    case .denyIgnored: rules.denyDeletes = false
+    case .lateChildKept: rules.cascadeToChildren = false
+    case .requiringKept: rules.cascadeToRequiring = false
+    case .deadTargetShown: rules.hideDeadTargets = false
+    case .claimsKept: rules.settleClaims = false
+    case .cyclesKept: rules.openCycles = false
+    case .dependentsTaken: rules.refuseDependents = false
+    case .copiesUnnoticed: rules.noticeCopies = false
     default: break
     }
     return rules

@@ -38,6 +38,8 @@ final class SimulatedReplica: CheckedReplica {
   var cutOffUntil: UInt64 = 0
   var tokenLostUntil: UInt64 = 0
   var isDiskFull = false
+  /// Whether a push is under way, to which no answer has come.
+  var isPushing = false
   /// Whether the server said that it is another one: the next sync uploads what the replica has.
   var meetsAnotherServer = false
   private var cached: (version: Int64, content: StoreContent)?
@@ -76,6 +78,7 @@ final class SimulatedReplica: CheckedReplica {
   func shutDown() {
     store = nil
     engine = nil
+    isPushing = false
     cached = nil
     session += 1
   }

@@ -18,10 +18,13 @@ package struct SeedSweep: Sendable {
   /// Runs the seeds; `take` ends it by throwing.
   package func run(seeds: Range<UInt64>, _ take: (UInt64, Outcome) throws -> Void) rethrows {
     var next = seeds.lowerBound
+    // A batch ends when its slowest seed does: of many seeds, larger ones. Small ones first, since what is looked for is often
+    // found soon.
+    let sizeMax = max(4, min(32, seeds.count / (jobs * 16)))
+    var size = 1
     while next < seeds.upperBound {
-      // A batch ends when its slowest seed does: of many seeds, larger ones.
-      let size = max(4, min(32, seeds.count / (jobs * 16)))
       let end = min(seeds.upperBound, next + UInt64(jobs * size))
+      size = min(size * 2, sizeMax)
       for (seed, outcome) in outcomes(of: next..<end) { try take(seed, outcome) }
       next = end
     }

@@ -60,6 +60,7 @@ extension SimulationRun {
       let damages = try RowDamage().strike(store, &generator)
       if try damages.isEmpty || store.checksum() == before { continue }
       statistics.count("damages")
+      statistics.count(.checksumDiffers)
       note("\(replica.name)'s rows are damaged: " + damages.joined(separator: ", "))
       replica.memory.isDamaged = true
       let report = try syncWhole(replica)
@@ -113,6 +114,7 @@ extension SimulationRun {
       return try replica.engine?.handle(event)
     } catch let error as TomboloError where error.code == .otherEpoch && ledger.hasLostServer {
       note("\(replica.name) meets another server")
+      statistics.count(.otherServer)
       replica.meetsAnotherServer = true
       return try replica.beginSync(now: time.milliseconds, waitSeconds: 0)
     }

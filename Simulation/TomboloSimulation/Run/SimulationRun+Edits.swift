@@ -91,7 +91,10 @@ extension SimulationRun {
     } catch {
       if error is SimulationFailure { throw error }
       let sentence = sentence()
-      if replica.disk.hasFailed { return try crash(replica, "while it saves: it \(sentence)") }
+      if replica.disk.hasFailed {
+        statistics.count(.replicaCutShort)
+        return try crash(replica, "while it saves: it \(sentence)")
+      }
       replica.disk.cancelFailure()
       replica.memory.wasBusy = false
       guard let refusal = error as? TomboloError,
@@ -109,6 +112,7 @@ extension SimulationRun {
     replica.disk.cancelFailure()
     replica.memory.wasBusy = false
     statistics.count("saves")
+    if replica.isPushing { statistics.count(.editInFlight) }
     let text = sentence()
     note("\(replica.name) \(text)")
     let unsent = try store.outbox(recordsMax: Int.max, bytesMax: Int.max)

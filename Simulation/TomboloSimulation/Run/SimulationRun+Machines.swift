@@ -232,7 +232,9 @@ extension SimulationRun {
     // Another version shows other columns: the content of a state under the older one is no measure any more.
     replica.memory.contents = [:]
     replica.memory.wasBusy = true
-    guard replica.store != nil else { return }
+    guard let store = replica.store else { return }
+    let hasAside = try store.read { try $0.firstRow("SELECT 1 FROM _tombolo_aside LIMIT 1") { _ in true } ?? false }
+    if hasAside { statistics.count(.setAside) }
     replica.shutDown()
     makeRoom(replica.index)
     try configuration.plantedFault?.damageBeforeUpgrade(replica.disk)

@@ -42,10 +42,14 @@ extension SimulationRun {
 
   private func engineTurn(_ replica: SimulatedReplica, _ turn: () throws -> SyncInstruction?) throws {
     armCrash(replica, .syncCrash, chance: 0.02, operationsMax: 30)
+    replica.isPushing = false
     replica.memory.wasBusy = true
     do {
       let instruction = try turn()
-      if replica.disk.hasFailed { return try crash(replica, "while it syncs") }
+      if replica.disk.hasFailed {
+        statistics.count(.replicaCutShort)
+        return try crash(replica, "while it syncs")
+      }
       replica.disk.cancelFailure()
       replica.memory.wasBusy = false
       try observe(replica)
@@ -60,6 +64,7 @@ extension SimulationRun {
       note("\(replica.name) gives up syncing (\(reason.code.rawValue))")
       replica.engine = nil
       replica.meetsAnotherServer = reason.code == .otherEpoch
+      if reason.code == .otherEpoch { statistics.count(.otherServer) }
       try observe(replica)
       resync(replica, within: 500...4_000)
     }
@@ -114,6 +119,8 @@ extension SimulationRun {
       ?? .delivered
     if replica.cutOffUntil > time.milliseconds { fate = .cutOff }
     if let fault = fate.fault { statistics.count(fault) }
+    replica.isPushing = Self.isPush(request)
+    if fate == .answerLost, replica.isPushing { statistics.count(.answerLost) }
     note("\(replica.name) sends \(Self.told(request))\(fate.sentence)")
     let delivery = Delivery(machine: replica.index, session: replica.session, request: request)
     var noise = choices.noise(.network, of: replica.index)
@@ -169,7 +176,10 @@ extension SimulationRun {
     let hasFailed = wasUp && server.disk.hasFailed
     if !hasFailed { server.disk.cancelFailure() }
     for (delivery, reply) in zip(deliveries, replies) { try pass(reply, to: delivery, wasUp: wasUp) }
-    if hasFailed { return crashServer("in the middle of a request") }
+    if hasFailed {
+      statistics.count(.serverCutShort)
+      return crashServer("in the middle of a request")
+    }
     try wakePolls()
   }
 
@@ -209,6 +219,9 @@ extension SimulationRun {
     statistics.count("exchanges")
     let whom = delivery.map { replicas[$0.machine].name + ($0.isCopy ? " (to a copy of the request)" : "") } ?? "it"
     guard response.status == 200 else {
+      if response.status >= 500, Self.isPush(request) { statistics.count(.notTaken) }
+      let carried = try? WireError(decoding: response.body, as: .cbor)
+      if carried?.error.code == .cursorExpired { statistics.count(.cursorExpired) }
       note("the server answers \(whom) with status \(response.status)")
       if response.status >= 500, !isServerFull {
         throw SimulationFailure(.progress, "the server answers \(response.status) to \(Self.told(request))")
@@ -217,6 +230,7 @@ extension SimulationRun {
     }
     if let push = Self.push(in: request) {
       let answers = try PushResponse(decoding: response.body, as: .cbor)
+      if answers.answers.contains(where: { $0.verdict == .copiedReplica }) { statistics.count(.copyNoticed) }
       note("the server answers \(whom): \(Narrator.list(answers.answers.map(\.told)))")
       try ledger.take(push, answers)
     } else if Self.isPull(request) {

@@ -8,6 +8,8 @@ public struct SimulationStatistics: Sendable {
   public internal(set) var faults: [InjectedFault: Int] = [:]
   /// How often each situation of the merge came up.
   public internal(set) var situations: [MergeSituation: Int] = [:]
+  /// How often each thing that goes wrong in the table of the merge came up.
+  public internal(set) var faultSituations: [FaultSituation: Int] = [:]
   /// A number for each distinct content that some replica showed at some moment.
   public internal(set) var states: Set<UInt64> = []
 
@@ -15,12 +17,22 @@ public struct SimulationStatistics: Sendable {
 
   mutating func count(_ kind: String) { events[kind, default: 0] += 1 }
   mutating func count(_ fault: InjectedFault) { faults[fault, default: 0] += 1 }
+  mutating func count(_ situation: FaultSituation) { faultSituations[situation, default: 0] += 1 }
+
+  /// What came up less often than so many times: of the rules of the merge, of what goes wrong around it, and of the injected
+  /// faults.
+  public func situations(below minimum: Int) -> [String] {
+    MergeSituation.allCases.filter { situations[$0, default: 0] < minimum }.map(\.rawValue)
+      + FaultSituation.allCases.filter { faultSituations[$0, default: 0] < minimum }.map(\.rawValue)
+      + InjectedFault.allCases.filter { faults[$0, default: 0] < minimum }.map(\.rawValue)
+  }
 
   /// Adds those of another run.
   public mutating func add(_ other: SimulationStatistics) {
     events.merge(other.events) { $0 + $1 }
     faults.merge(other.faults) { $0 + $1 }
     situations.merge(other.situations) { $0 + $1 }
+    faultSituations.merge(other.faultSituations) { $0 + $1 }
     states.formUnion(other.states)
   }
 }
@@ -57,6 +69,8 @@ public enum MergeSituation: String, Sendable, Hashable, CaseIterable {
   case oneToOne = "one-to-one"
   /// A move that closed a cycle.
   case cycle
+  /// A reference to a record that the server does not know, or not any more.
+  case unknownTarget = "reference to an unknown record"
   /// A save that hangs on a refused one.
   case dependent = "depends on a refused save"
 }
@@ -67,6 +81,7 @@ extension SimulationStatistics {
     for entry in ledger.delivered {
       for situation in Self.situations(of: entry, schema) { situations[situation, default: 0] += 1 }
     }
+    faultSituations[.refused, default: 0] += ledger.refused.count
     for code in ledger.refused.values {
       switch code {
       case .uniqueViolation: situations[.uniqueReject, default: 0] += 1
@@ -90,8 +105,10 @@ extension SimulationStatistics {
     case .cycle: return [.cycle]
     case .targetDeleted:
       let reference = schema.entity(entry.entity)?.references.first { $0.name == entry.field }
+      if entry.standing == nil { return [.unknownTarget] }
       return [reference?.rule == .noAction ? .noAction : .nullify]
     case .parentDeleted:
+      if entry.standing == nil { return [.unknownTarget] }
       let references = schema.entity(entry.entity)?.references ?? []
       return (references.contains { $0.rule == .cascade } ? [.cascade] : [])
         + (references.contains { !$0.isOptional && $0.rule != .cascade } ? [.required] : [])

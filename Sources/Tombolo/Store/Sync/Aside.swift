@@ -126,6 +126,12 @@ struct Aside {
     try states(of: id).filter { $0.key != Self.confirmed }.sorted { $0.key < $1.key }.flatMap(\.value.fields)
   }
 
+  /// The same, each in its record's state.
+  func fieldStates(of id: RecordID) throws -> [RecordState] {
+    try states(of: id).filter { $0.key != Self.confirmed && $0.key != Self.whole }.sorted { $0.key < $1.key }.map(
+      \.value)
+  }
+
   func holdsWhole(_ id: RecordID) throws -> Bool { try states(of: id)[Self.whole] != nil }
 
   /// Forgets fields of a record, and its whole state.

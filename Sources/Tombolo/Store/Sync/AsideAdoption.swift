@@ -21,8 +21,9 @@ struct AsideAdoption {
       guard let plan = schema.entity(state.entity), let entity = rows.merge.entity(state.entity) else { continue }
       let known = state.fields.filter { field in entity.field(field.name)?.admits(field.value) ?? false }
       let old = try rows.row(plan, state.id)
-      // A field waits for its record, which a pending delete may hide.
-      guard try aside.holdsWhole(state.id) || old != nil && !known.isEmpty else { continue }
+      // A field waits for its record, which a pending delete may hide, and behind that a pending create.
+      let isThere = old.map { $0.stamps.created == state.incarnation } ?? false
+      guard try aside.holdsWhole(state.id) || isThere && !known.isEmpty else { continue }
       var image = old.map(rows.image) ?? RecordImage(entity: state.entity, incarnation: state.incarnation, fields: [:])
       for field in known { image.fields[field.name] = FieldMerge.Version(value: field.value, stamp: field.stamp) }
       try rows.write(try rows.project(image, plan, state.id), state.id, replacing: old)

@@ -61,6 +61,21 @@ extension ReplicaTransaction {
     if chain.isEmpty { return }
     work.confirmed = try RecordOverlay(id: work.id, rows: rows).unwind(
       work.confirmed, chain, covered: aside.isEmpty ? nil : aside.confirmed(work.id))
+    try adoptAside(&work)
+  }
+
+  /// What was set aside of a record that a pending delete hid while the schema came to know it belongs to the record again.
+  private func adoptAside(_ work: inout RecordWork) throws {
+    guard let entity = work.confirmed.flatMap({ rows.merge.entity($0.entity) }), try !aside.isEmpty else { return }
+    for state in try aside.fieldStates(of: work.id) {
+      guard let field = state.fields.first, entity.field(field.name)?.admits(field.value) ?? false else { continue }
+      if state.incarnation == work.confirmed?.incarnation {
+        work.confirmed?.fields[field.name] = FieldMerge.Version(value: field.value, stamp: field.stamp)
+      } else {
+        confirmedSum.remove(work.id, field.name, field.value, field.stamp)
+      }
+      try aside.forget([field.name], of: work.id)
+    }
   }
 
   private func applyPulled(_ work: inout RecordWork) throws {
