@@ -31,7 +31,8 @@ private func checkProperty(
   }
   if !variable.isStored, name != "Transient" {
     context.diagnose(
-      ModelDiagnostic("computed-property", "'@\(name)' has no meaning on a computed property: remove it.").at(node))
+      ModelDiagnostic("computed-property", "'@\(name)' has no meaning on a computed property: remove it.")
+        .at(node, fix: "remove '@\(name)'", replacing: variable, with: variable.removing(node)))
   }
   if name == "Relationship", let type = variable.bindings.first?.typeAnnotation?.type, AttributeType(type).isPlain {
     var attribute: AttributeSyntax = "@Attribute"

@@ -26,13 +26,14 @@ struct ModelDeclaration {
           "generic-class", "A model cannot be generic: write one class for each type that '\(name)' is used with."
         ).at(parameters))
     }
-    for attribute in declaration.attributes {
-      if attribute.as(AttributeSyntax.self)?.attributeName.trimmedDescription == "MainActor" {
-        diagnostics.append(
-          ModelDiagnostic(
-            "main-actor", "A model belongs to its context, not to an actor: remove '@MainActor' from '\(name)'."
-          ).at(attribute))
-      }
+    for case .attribute(let attribute) in declaration.attributes
+    where attribute.attributeName.trimmedDescription == "MainActor" {
+      diagnostics.append(
+        ModelDiagnostic(
+          "main-actor", "A model belongs to its context, not to an actor: remove '@MainActor' from '\(name)'."
+        ).at(
+          attribute, fix: "remove '@MainActor'", replacing: declaration.attributes,
+          with: declaration.attributes.removing(attribute)))
     }
     for member in declaration.memberBlock.members { read(member.decl) }
     checkInitializers()
@@ -60,7 +61,7 @@ struct ModelDeclaration {
           ModelDiagnostic(
             "conditional-property",
             "A persisted property cannot stand inside '#if': every build must have one schema. Move it out, or mark it '@Transient'."
-          ).at(variable))
+          ).at(variable, fix: "mark it '@Transient'", replacing: variable, with: variable.markedTransient))
       }
     }
   }
@@ -97,9 +98,16 @@ struct ModelDeclaration {
         ModelDiagnostic(
           "ephemeral-default",
           "An '.ephemeral' attribute needs a default value, which it has again after a fetch: write '= …'."
-        ).at(pattern))
+        ).at(pattern, fix: "add a default value", replacing: binding, with: withDefault(binding)))
     }
     return property
+  }
+
+  private static func withDefault(_ binding: PatternBindingSyntax) -> PatternBindingSyntax {
+    let value = InitializerClauseSyntax(
+      equal: .equalToken(leadingTrivia: .space, trailingTrivia: .space), value: "<#value#>" as ExprSyntax,
+      trailingTrivia: binding.trailingTrivia)
+    return binding.with(\.trailingTrivia, []).with(\.initializer, value)
   }
 
   private static func checkTransient(_ variable: VariableDeclSyntax, _ diagnostics: inout [Diagnostic]) {
@@ -110,7 +118,7 @@ struct ModelDeclaration {
         ModelDiagnostic(
           "transient-default",
           "A '@Transient' property needs a default value, which it has again after a fetch: write '= …'."
-        ).at(transient))
+        ).at(transient, fix: "add a default value", replacing: binding, with: withDefault(binding)))
     }
   }
 
@@ -139,13 +147,17 @@ struct ModelDeclaration {
         ModelDiagnostic(
           "no-initializer",
           "'\(name)' needs an initializer of its own that calls 'super.init(…)': a model inherits none."
-        ).at(classDeclaration.name))
+        ).at(
+          classDeclaration.name, fix: "add an initializer", replacing: classDeclaration.memberBlock.members,
+          with: membersWithInitializer))
     } else if let property = properties.first(where: { !$0.hasDefault }) {
       diagnostics.append(
         ModelDiagnostic(
           "no-initializer",
           "'\(name)' needs an initializer: '\(property.name)' has neither a default value nor an optional type."
-        ).at(classDeclaration.name))
+        ).at(
+          classDeclaration.name, fix: "add an initializer", replacing: classDeclaration.memberBlock.members,
+          with: membersWithInitializer))
     }
   }
 

@@ -26,7 +26,9 @@ enum PropertyRules {
         ModelDiagnostic(
           "reserved-name",
           "A persisted property cannot be called '\(name)', which every model has already: choose another name, as '\(name)Text'."
-        ).at(pattern))
+        ).at(
+          pattern, fix: "rename to '\(name)Text'", replacing: pattern,
+          with: pattern.with(\.identifier, pattern.identifier.with(\.tokenKind, .identifier("\(name)Text")))))
       return false
     }
     if name.hasPrefix("_tombolo_") || name.hasPrefix("_$") {
@@ -46,7 +48,7 @@ enum PropertyRules {
         ModelDiagnostic(
           "property-wrapper",
           "A persisted property cannot have the property wrapper '@\(written)': mark it '@Transient', or store the plain value."
-        ).at(attribute))
+        ).at(attribute, fix: "mark it '@Transient'", replacing: variable, with: variable.markedTransient))
       return false
     }
     return true
@@ -58,15 +60,20 @@ enum PropertyRules {
         ModelDiagnostic(
           "lazy",
           "A persisted property cannot be 'lazy': mark it '@Transient', or give it its value in the initializer."
-        ).at(lazy))
+        ).at(lazy, fix: "mark it '@Transient'", replacing: variable, with: variable.markedTransient))
       return false
     }
     if variable.bindings.count > 1 {
-      diagnostics.append(
-        ModelDiagnostic(
-          "several-bindings",
-          "Only the first of several properties in one 'var' would be persisted: write one 'var' for each."
-        ).at(variable.bindings))
+      let fault = ModelDiagnostic(
+        "several-bindings",
+        "Only the first of several properties in one 'var' would be persisted: write one 'var' for each.")
+      if let fixed = variable.separated {
+        diagnostics.append(
+          fault.at(
+            variable.bindings, fix: "write one 'var' for each", replacing: fixed.list, with: fixed.separated))
+      } else {
+        diagnostics.append(fault.at(variable.bindings))
+      }
       return false
     }
     guard let binding = variable.bindings.first else { return false }

@@ -201,6 +201,126 @@ struct PulledHistoryTests {
     #expect(seen.isDeleted && seen.title == "Emma")
   }
 
+  @Test("A sync posts a remote change with the identities of what it inserted, updated and deleted, and nothing else")
+  func notifications() throws {
+    let two = try TwoContainers()
+    let (mine, theirs) = (ModelContext(two.here), ModelContext(two.there))
+    typealias Key = ModelContext.NotificationKey
+    let posted = Guarded<[[String: Set<PersistentIdentifier>]]>([])
+    let titles = Guarded<[[String]]>([])
+    let here = two.here
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreRemoteChange, object: here, queue: nil
+    ) { note in
+      let keys = [Key.insertedIdentifiers, .updatedIdentifiers, .deletedIdentifiers].map(\.rawValue)
+      let lists = keys.map { key in (key, Set(note.userInfo?[key] as? [PersistentIdentifier] ?? [])) }
+      let isFile = (note.userInfo?[NSPersistentStoreURLKey] as? URL)?.lastPathComponent == "here.store"
+      posted.withLock { $0.append(Dictionary(uniqueKeysWithValues: isFile ? lists.filter { !$0.1.isEmpty } : [])) }
+      let found = (try? ModelContext(here).fetch(FetchDescriptor<Book>())) ?? []
+      titles.withLock { $0.append(found.map(\.title).sorted()) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+
+    let own = Book(title: "Dune")
+    mine.insert(own)
+    try mine.save()
+    try two.exchange()
+    #expect(posted.withLock { $0 } == [])
+    let (kept, doomed) = (Book(title: "Emma"), Book(title: "Ulysses"))
+    theirs.insert(kept)
+    theirs.insert(doomed)
+    try theirs.save()
+    try two.exchange()
+    #expect(
+      posted.withLock { $0 } == [
+        [Key.insertedIdentifiers.rawValue: [kept.persistentModelID, doomed.persistentModelID]]
+      ])
+    #expect(titles.withLock { $0 } == [["Dune", "Emma", "Ulysses"]])
+    posted.withLock { $0 = [] }
+    kept.pages = 3
+    theirs.delete(doomed)
+    try theirs.save()
+    let gone = doomed.persistentModelID
+    try two.exchange()
+    #expect(
+      posted.withLock { $0 } == [
+        [Key.updatedIdentifiers.rawValue: [kept.persistentModelID], Key.deletedIdentifiers.rawValue: [gone]]
+      ])
+  }
+
+  @Test("In the main context, Observations give each value that a sync brings")
+  @MainActor func observations() async throws {
+    let two = try TwoContainers()
+    let theirs = ModelContext(two.there)
+    let book = Book(title: "Emma")
+    theirs.insert(book)
+    try theirs.save()
+    try two.exchange()
+    try two.sync(two.there)
+    let seen = try #require(try two.here.mainContext.fetch(FetchDescriptor<Book>()).first)
+    var pages: [Int?] = []
+    for await value in Observations({ seen.pages }) {
+      pages.append(value)
+      if pages.count == 3 { break }
+      book.pages = pages.count
+      try theirs.save()
+      try two.sync(two.there)
+      try two.sync(two.here)
+    }
+    #expect(pages == [nil, 1, 2])
+  }
+
+  @Test("What was done and undone before it was sent stays in the history, and goes with it")
+  func undoneBeforeSending() throws {
+    let two = try TwoContainers()
+    let (mine, theirs) = (ModelContext(two.here), ModelContext(two.there))
+    let (kept, gone, label) = (Book(title: "Emma"), Book(title: "Dune"), Label(name: "new"))
+    mine.insert(kept)
+    mine.insert(label)
+    try mine.save()
+    try two.exchange()
+    mine.insert(gone)
+    try mine.save()
+    kept.pages = 9
+    kept.labels = [label]
+    try mine.save()
+    kept.pages = nil
+    kept.labels = []
+    mine.delete(gone)
+    try mine.save()
+    func told() throws -> [DefaultHistoryTransaction] {
+      try mine.fetchHistory(Descriptor()).filter { $0.author == nil }
+    }
+    let before = try told()
+    let expected = [
+      ["insert Book", "insert Label"], ["insert Book"], ["update Book ?"], ["delete Book", "update Book ?"],
+    ]
+    #expect(before.map(words) == expected)
+    try two.exchange()
+    let after = try told()
+    #expect(after == before && after.map(words) == expected)
+    #expect(after.map(\.token) == before.map(\.token))
+    let tombstones = after[3].changes.compactMap { change -> String? in
+      guard case .delete(let delete as DefaultHistoryDelete<Book>) = change else { return nil }
+      return delete.tombstone[\.title] as? String
+    }
+    #expect(tombstones == ["Dune"])
+    // Nothing of it travels.
+    #expect(try theirs.fetchHistory(Descriptor()).map(words) == [["insert Book", "insert Label"]])
+    theirs.insert(Book(title: "more"))
+    try theirs.save()
+    kept.pages = 2
+    try mine.save()
+    try two.exchange()
+    let last = after[3].token
+    try mine.deleteHistory(Descriptor(predicate: #Predicate { $0.token <= last }))
+    #expect(try told().map(words) == [["update Book pages"]])
+    let left = try two.here.store.read {
+      try $0.firstRow("SELECT count(*) FROM _tombolo_cancelled") { $0.int64(0) }
+    }
+    #expect(left == 0)
+  }
+
   @Test(
     "A large value travels, lies outside of its row on the other side, and is refused where the server takes no such record"
   )

@@ -45,6 +45,31 @@ struct SearchCommandTests {
     #expect(refused.status == 1 && refused.errors.hasPrefix("error[unsupported_feature]: "))
   }
 
+  @Test("list --where sees a large value as it is, also where it lies outside of its row")
+  func largeValues() throws {
+    let (fixture, store) = try filled()
+    let large = String(repeating: "AAAA", count: 50_000)
+    _ = try fixture.add(store, "Note", "title=Scanned", "scan=\(large)")
+    _ = try fixture.add(store, "Note", "title=Small", "scan=AAAA")
+    let outside = try Connection(path: store).firstRow("SELECT length(body) FROM _tombolo_external") { $0.int64(0) }
+    #expect(outside == 150_000)
+    func titles(_ condition: String) -> [String] {
+      let result = fixture.run("list", store, "Note", "--where", condition, "--csv")
+      #expect(result.status == 0, "\(result.errors)")
+      return ["Scanned", "Small", "Else"].filter { result.output.contains($0) }
+    }
+    #expect(titles("length(scan) > 100000") == ["Scanned"])
+    #expect(titles("length(scan) = 3 OR scan IS NULL") == ["Small", "Else"])
+    #expect(titles("length(scan) = 0") == [])
+    let listed = fixture.run("list", store, "Note", "--where", "title = 'Scanned'", "--json")
+    #expect(listed.output.contains(large))
+    #expect(
+      fixture.run("list", store, "Note", "--search", "scanned", "--where", "length(scan) > 9", "--sort", "-title").lines
+        .count == 2)
+    let refused = fixture.run("list", store, "Note", "--where", "(SELECT count(*) FROM sqlite_schema) > 0")
+    #expect(refused.status == 1)
+  }
+
   @Test("doctor looks at search indexes, trees and large values, each under its code")
   func doctor() throws {
     let (fixture, store) = try filled()

@@ -10,6 +10,7 @@ struct ConcurrentProcessTests {
     var saves: Int
     var cells: [String: Int]
     var half: Int
+    var batchSaves: Int
     var batches: [String]
     var reads: Int
     var syncs: Int
@@ -21,7 +22,7 @@ struct ConcurrentProcessTests {
     var halves: [Int: [Int]]
     var batches: [String: Int]
     var transactions: [String: Int]
-    var isHistoryOrdered: Bool
+    var historyFaults: [String]
   }
 
   private static let seconds = ProcessInfo.processInfo.environment["TOMBOLO_HAMMER_SECONDS"] ?? "6"
@@ -77,8 +78,12 @@ struct ConcurrentProcessTests {
       if report.half > 0 { #expect(content.halves[number] == [report.half, report.half]) }
       for batch in report.batches { #expect(content.batches[batch] == 3, "\(batch)") }
       #expect(content.transactions["worker \(number)"] == report.saves)
+      // Also what was added and removed again before it was sent.
+      #expect(content.transactions["batches of \(number)", default: 0] == report.batchSaves)
       #expect(Set(content.batches.keys.filter { $0.hasPrefix("\(number) ") }) == Set(report.batches))
     }
+
+    #expect(content.historyFaults == [])
 
     let copy = try decode(Content.self, sandbox.run("TomboloHammer", [other, "content"]))
     #expect(copy.cells == content.cells)

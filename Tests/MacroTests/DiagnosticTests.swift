@@ -61,22 +61,58 @@ struct DiagnosticTests {
     #expect(Expansion(source).identifiers == [])
   }
 
-  @Test("A fix-it makes a let a var, a struct a final class, and adds a type")
-  func fixIts() {
-    let sources = [
-      "@Model final class Book { let title = \"\" }", "@Model struct Book { var title: String }",
-      "@Model final class Book { var pages = count() }", "@ModelActor final class Importer {}",
-    ]
-    for source in sources {
-      let fixes = Expansion(source).diagnostics.flatMap(\.fixIts)
-      #expect(!fixes.isEmpty, "\(source)")
+  @Test(
+    "A fix-it makes of it what can be compiled",
+    arguments: [
+      ("@Model final class Book { let title = \"\" }", "var"),
+      ("@Model struct Book { var title: String }", "final class"),
+      ("@Model final class Book { var pages = count() }", "pages: <#Type#> = count()"),
+      ("@ModelActor final class Importer {}", "actor"),
+      ("@MainActor @Model final class Book { var title = \"\" }", "@Model"),
+      ("@Model final class Book { lazy var title: String = \"\" }", "@Transient lazy var title: String = \"\""),
+      ("@Model final class Book {\n  var a = 0, b = 1\n}", "var a = 0\nvar b = 1"),
+      ("@Model final class Book {\n  var a, b: Int?\n}", "var a: Int?\nvar b: Int?"),
+      ("@Model final class Book { var description: String = \"\" }", "descriptionText"),
+      ("@Model final class Book { @Wrapped var pages: Int = 0 }", "@Transient @Wrapped var pages: Int = 0"),
+      (
+        "@Model final class Book {\n#if DEBUG\nvar pages: Int = 0\n#endif\n}", "@Transient var pages: Int = 0"
+      ),
+      ("@Model final class Book { @Transient var pages: Int }", "pages: Int = <#value#>"),
+      (
+        "@Model final class Book { @Attribute(.ephemeral) var pages: Int; init() { pages = 1 } }",
+        "pages: Int = <#value#>"
+      ),
+      (
+        "@Model final class Book { var title: String; var pages = 0 }",
+        "init(title: String) {\n    self.title = title\n  }"
+      ),
+      ("@Model final class Book { @Attribute(.unique) var pages: Int { 0 } }", "var pages: Int { 0 }"),
+      ("@Model final class Book { @Relationship var pages: Int = 0 }", "@Attribute"),
+    ])
+  func fixIts(_ source: String, _ written: String) {
+    let texts = Self.replacements(Expansion(source))
+    #expect(texts.contains { Self.plain($0).contains(Self.plain(written)) }, "\(texts)")
+    #expect(!texts.contains { $0.contains("@MainActor") })
+  }
+
+  private static func replacements(_ expansion: Expansion) -> [String] {
+    expansion.diagnostics.flatMap(\.fixIts).flatMap(\.changes).compactMap { change in
+      guard case .replace(_, let new) = change else { return nil }
+      return new.trimmedDescription
     }
+  }
+
+  /// Without indentation, which is the formatter's.
+  private static func plain(_ text: String) -> String {
+    text.split(separator: "\n").map { $0.trimmingPrefix { $0 == " " } }.filter { !$0.isEmpty }.joined(separator: "\n")
   }
 
   @Test("A subclass has to have an initializer of its own")
   func subclassInitializer() {
     #expect(
       Expansion("@Model final class Dog: Animal { var age = 0 }", isSubclass: true).identifiers == ["no-initializer"])
+    let dog = Expansion("@Model final class Dog: Animal { var age: Int }", isSubclass: true)
+    #expect(Self.replacements(dog).contains { $0.contains("super.init(<#arguments#>)") })
     #expect(
       Expansion("@Model final class Dog: Animal { var age = 0; init() { super.init(name: \"\") } }", isSubclass: true)
         .identifiers == [])

@@ -199,6 +199,17 @@ struct QueryThroughContextTests {
       let error = #expect(throws: TomboloError.self) { try context.fetchCount(FetchDescriptor(predicate: predicate)) }
       #expect(error?.code == .predicateFailed)
     }
+    let sum = #Expression<Sample, Int> { $0.int + 1 }
+    let composed: [Predicate<Sample>] = [
+      Predicates.all([failing[0]]), Predicates.any([#Predicate { $0.flag }, failing[1]]), Predicates.not(failing[2]),
+      Predicates.value(of: sum, satisfies: #Predicate { $0 > 0 }),
+    ]
+    for predicate in composed {
+      let error = #expect(throws: TomboloError.self) { try context.fetchCount(FetchDescriptor(predicate: predicate)) }
+      #expect(error?.code == .predicateFailed)
+    }
+    #expect(
+      try context.fetchCount(FetchDescriptor(predicate: Predicates.all([#Predicate { $0.flag }, failing[0]]))) == 0)
     let guarded: [Predicate<Sample>] = [
       #Predicate { $0.int < 100 && $0.int + 1 > 0 }, #Predicate { $0.int16 != 0 && 10 / $0.int16 > 1 },
       #Predicate { $0.int > 100 ? false : $0.int + 1 > 0 },

@@ -307,6 +307,21 @@ enum AgreementCases {
       ItemCase("stored count", #Predicate { $0.numbers.count > 1 }),
       ItemCase("stored is empty", #Predicate { $0.words.isEmpty }),
       ItemCase("stored == captured", #Predicate { $0.numbers == [0, 1] }),
+      ItemCase("stored words, test", #Predicate { $0.words.contains { $0.contains("1") } }),
+      ItemCase("stored words, test of equality", #Predicate { $0.words.contains { $0 == "café" } }),
+      ItemCase("stored words, all", #Predicate { $0.words.allSatisfy { $0.starts(with: "w") } }),
+      ItemCase(
+        "stored words, test with a column", #Predicate { item in item.words.contains { $0.contains(item.order) } }),
+      ItemCase("stored words, test in a list", #Predicate { $0.words.contains { list.contains($0) } }),
+      ItemCase("stored numbers, test", #Predicate { $0.numbers.contains { $0 * 2 > 3 } }),
+      ItemCase("stored numbers, filtered count", #Predicate { $0.numbers.filter { $0 > 0 }.count > 1 }),
+      ItemCase("stored words, filtered is empty", #Predicate { $0.words.filter { $0.isEmpty }.isEmpty }),
+      ItemCase("stored numbers, filtered contains", #Predicate { $0.numbers.filter { $0 > 1 }.contains(2) }),
+      ItemCase("stored numbers, greatest", #Predicate { $0.numbers.max() == 2 }),
+      ItemCase("stored numbers, greatest differs", #Predicate { $0.numbers.max() != 2 }),
+      ItemCase("stored numbers, least ?? ", #Predicate { ($0.numbers.min() ?? 7) > 3 }),
+      ItemCase("stored words, greatest", #Predicate { ($0.words.max() ?? "") < "w2" }),
+      ItemCase("captured greatest", #Predicate { $0.optionalCount == integers.max() }),
     ]
   }
 

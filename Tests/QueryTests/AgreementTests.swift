@@ -86,4 +86,26 @@ import TomboloSQLite
     try expectAgreement(store, "Item", store.items, Predicates.any(many))
     try expectAgreement(store, "Item", store.items, Predicates.not(Predicates.any(many)))
   }
+
+  @Test("The value of an expression satisfies a predicate in SQL as it does in memory")
+  func expressions() throws {
+    let store = try TestStore.filled(composedOnly: true)
+    let tags = #Expression<Item, Int> { $0.tags.filter { $0.weight > 1 }.count }
+    let folder = #Expression<Item, String?> { $0.folder?.name }
+    let sum = #Expression<Item, Int> { ($0.optionalCount ?? 0) + 1 }
+    let tests: [(String, Predicate<Item>)] = [
+      ("count", Predicates.value(of: tags, satisfies: #Predicate { $0 > 1 })),
+      ("not count", Predicates.not(Predicates.value(of: tags, satisfies: #Predicate { $0 > 1 }))),
+      ("optional text", Predicates.value(of: folder, satisfies: #Predicate { $0 == "home" })),
+      ("optional text differs", Predicates.value(of: folder, satisfies: #Predicate { $0 != "home" })),
+      ("optional text contains", Predicates.value(of: folder, satisfies: #Predicate { $0?.contains("o") ?? true })),
+      (
+        "within a group",
+        Predicates.all([
+          #Predicate { $0.flag }, Predicates.value(of: sum, satisfies: #Predicate { (2..<5).contains($0) }),
+        ])
+      ),
+    ]
+    for (name, predicate) in tests { try expectAgreement(store, "Item", store.items, predicate, name) }
+  }
 }

@@ -6,6 +6,8 @@ struct HammerReport: Codable {
   var cells: [String: Int] = [:]
   /// The last value that it wrote into its halves.
   var half = 0
+  /// Batches that it has added and removed.
+  var batchSaves = 0
   /// Its batches that are there.
   var batches: [String] = []
   /// Fetches that were looked at.
@@ -26,6 +28,6 @@ struct HammerContent: Codable, Equatable {
   var batches: [String: Int] = [:]
   /// Transactions of the history, by author.
   var transactions: [String: Int] = [:]
-  /// Whether each transaction of the history comes after the one before it, and has the changes of a whole save.
-  var isHistoryOrdered = true
+  /// Transactions of the history that do not come after the one before them, or have not the changes of whole saves.
+  var historyFaults: [String] = []
 }

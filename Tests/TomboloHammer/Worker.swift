@@ -91,12 +91,12 @@ struct Worker {
   private mutating func addBatch() throws {
     guard report.batches.count < 20 else { return }
     let batch = "\(number) \(next)"
-    // An author of their own: what is inserted and deleted before it was sent is taken out of the history.
     context.author = "batches of \(number)"
     try context.transaction {
       for position in 0..<3 { context.insert(Item(batch: batch, position: position)) }
     }
     report.batches.append(batch)
+    report.batchSaves += 1
   }
 
   private mutating func removeBatch() throws {
@@ -107,6 +107,7 @@ struct Worker {
     context.author = "batches of \(number)"
     try context.save()
     report.batches.removeFirst()
+    report.batchSaves += 1
   }
 
   /// Each fetch sees whole saves: both halves alike, every batch complete.

@@ -54,17 +54,22 @@ func content(_ container: ModelContainer) throws -> HammerContent {
   }
   for half in try context.fetch(FetchDescriptor<Half>()) { content.halves[half.owner, default: []].append(half.value) }
   for item in try context.fetch(FetchDescriptor<Item>()) { content.batches[item.batch, default: 0] += 1 }
-  var last: DefaultHistoryToken?
+  var last: DefaultHistoryTransaction?
   for transaction in try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()) {
-    content.transactions[transaction.author ?? "none", default: 0] += 1
+    let author = transaction.author ?? "none"
+    content.transactions[author, default: 0] += 1
     let inserts = transaction.changes.filter {
       if case .insert(_ as DefaultHistoryInsert<Item>) = $0 { true } else { false }
     }
-    let isWhole = inserts.isEmpty || inserts.count == 3
-    if !isWhole || transaction.changes.isEmpty || last.map({ $0 >= transaction.token }) == true {
-      content.isHistoryOrdered = false
+    // One sync brings whole saves, several of them in one transaction.
+    let isWhole = author == "sync" ? inserts.count.isMultiple(of: 3) : [0, 3].contains(inserts.count)
+    if !isWhole || transaction.changes.isEmpty {
+      content.historyFaults.append("\(author) at \(transaction.id): \(transaction.changes.count) changes")
     }
-    last = transaction.token
+    if let last, last.token >= transaction.token || last.id >= transaction.id {
+      content.historyFaults.append("\(author) at \(transaction.id) comes after \(last.id)")
+    }
+    last = transaction
   }
   return content
 }

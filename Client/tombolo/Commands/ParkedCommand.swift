@@ -100,6 +100,9 @@ package struct ParkedCommand: Command {
         "Save \(save.changeSet.number.rawValue) touches several records that have \(names.joined(separator: ", ")).",
         remedy: "Say which one: --record ID.")
     }
+    guard try assignments.members(for: plan).isEmpty else {
+      throw UsageError("--set is for attributes and references, not for the members of a relationship")
+    }
     let values = try store.read { try assignments.values(for: plan, in: store.schema, on: $0) }
     return ParkedMend(record: id, values: values)
   }

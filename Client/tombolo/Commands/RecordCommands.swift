@@ -41,6 +41,7 @@ package struct AddCommand: Command {
       try NewRecord.complete(&values, of: plan, clock: context.clock, randomness: context.randomness)
       let row = try ValueRow(plan, values)
       try writer.insert(plan, id, assigned: row.assigned, from: row)
+      try assignments.members(for: plan).apply(to: id, schema: store.schema, writer: writer)
       return given.count
     }
     // A unique value that another record has unites the two: the other's identifier may be the one that stands.
@@ -88,6 +89,7 @@ package struct SetCommand: Command {
       // Whoever sets one value at a terminal does not mean to do away with another record.
       writer.keepsRecordsApart = true
       try writer.update(plan, id, changed: row.assigned, from: row)
+      try assignments.members(for: plan).apply(to: id, schema: store.schema, writer: writer)
     }
   }
 }

@@ -54,7 +54,7 @@ struct RecordExplanation {
   var sentences: [String] {
     var sentences: [String] = []
     if let found = facts.entity, !entity.concreteNames.contains(found) {
-      sentences.append("It is a \(found), not a \(entity.name).")
+      sentences.append("It is \(found.withArticle), not \(entity.name.withArticle).")
     }
     switch fate {
     case .here:

@@ -31,7 +31,8 @@ package struct Assignments: Sendable {
 
   package static let help =
     "name=value sets an attribute; name= is empty text, name:null is no value.\n"
-    + "A reference takes the identifier of a record, or a unique beginning of it."
+    + "A reference takes the identifier of a record, or a unique beginning of it.\n"
+    + "A to-many takes several: tags+=ID,ID adds, tags-=ID removes, tags=ID,ID sets, tags= empties it."
 
   /// - Throws: ``UsageError`` for what is no assignment and for a name that is given twice.
   package init(_ arguments: [String]) throws {
@@ -46,8 +47,10 @@ package struct Assignments: Sendable {
         throw UsageError("'\(argument)' is neither name=value nor name:null")
       }
       guard !item.name.isEmpty else { throw UsageError("'\(argument)' names no attribute") }
-      // Of a name that holds an equals sign only the first part is known yet.
-      let isDouble = items.contains { $0.name == item.name && ($0.text == item.text || !Self.mayGoOn($0, item)) }
+      // A list may be added to twice. Of a name that holds an equals sign only the first part is known yet.
+      let isList = item.name.hasSuffix("+") || item.name.hasSuffix("-")
+      let isDouble =
+        !isList && items.contains { $0.name == item.name && ($0.text == item.text || !Self.mayGoOn($0, item)) }
       guard !isDouble else { throw UsageError("\(item.name) is given twice") }
       items.append(item)
     }
@@ -58,7 +61,7 @@ package struct Assignments: Sendable {
     [first.text, second.text].contains { $0?.contains("=") ?? false || $0?.hasSuffix(":null") ?? false }
   }
 
-  /// The values by property, references looked up.
+  /// The values by property, references looked up; without the arguments that are about members of relationships.
   ///
   /// - Throws: `unknown_attribute`, `required_attribute`, `required_reference`, `unknown_record`, `ambiguous`, and what
   ///   ``ValueRules`` throws.
@@ -66,12 +69,23 @@ package struct Assignments: Sendable {
     Value]
   {
     var values: [String: Value] = [:]
+    var members = MemberAssignments(of: entity)
     for item in items.map({ $0.read(for: entity) }) {
+      if entity.column(item.name) == nil, try members.take(item) { continue }
       let column = try RecordAccess.column(item.name, of: entity)
       guard values[item.name] == nil else { throw UsageError("\(item.name) is given twice") }
       values[item.name] = try value(item, column, entity, schema, connection)
     }
     return values
+  }
+
+  /// The arguments that are about members of the entity's relationships.
+  ///
+  /// - Throws: ``UsageError``.
+  func members(for entity: EntityPlan) throws -> MemberAssignments {
+    var members = MemberAssignments(of: entity)
+    for item in items.map({ $0.read(for: entity) }) where entity.column(item.name) == nil { _ = try members.take(item) }
+    return members
   }
 
   private func value(

@@ -15,12 +15,30 @@ package struct GuardedQuery {
     options.isImmutable = ReadOnlyPlace(path).isImmutable
     do {
       connection = try Connection(path: path, options: options)
+      try connection.execute("PRAGMA temp_store = memory")
+      for view in Self.views(of: schema) { try connection.execute(view) }
       try connection.execute("PRAGMA query_only = 1; PRAGMA trusted_schema = 0")
     } catch let error as SQLiteError {
       throw TomboloError(error, path: path)
     }
     for (category, value) in ReadGuard.limits { connection.limit(category, to: value) }
     guardian = ReadGuard(schema: schema)
+  }
+
+  /// For each table of which large values lie outside of its rows, a view that has them inside and stands in its place: an
+  /// expression sees the values themselves.
+  private static func views(of schema: StoreSchema) -> [String] {
+    let families = Dictionary(grouping: schema.entities, by: \.table)
+    return families.sorted { $0.key < $1.key }.compactMap { table, entities in
+      guard entities.contains(where: { $0.columns.contains(where: \.isExternal) }) else { return nil }
+      var columns = ["_tombolo_id"] + (entities.contains(where: \.hasEntityColumn) ? ["_tombolo_entity"] : [])
+      var known: Set<String> = []
+      for column in entities.flatMap(\.columns) where known.insert(column.column).inserted {
+        columns.append("\(column.value(in: "record")) AS \(column.column.quotedIdentifier)")
+      }
+      let name = table.quotedIdentifier
+      return "CREATE TEMP VIEW \(name) AS SELECT \(columns.joined(separator: ", ")) FROM main.\(name) AS record"
+    }
   }
 
   /// - Parameters:

@@ -38,7 +38,7 @@ package struct MessageReader {
           .unknownMessageKind, "The message is of kind \(found), which this version does not know.",
           remedy: "Update Tombolo on this side.")
       }
-      throw cbor.malformed("a \(kind.name) was expected, this is a \(other.name)")
+      throw cbor.malformed("\(kind.name.withArticle) was expected, this is \(other.name.withArticle)")
     }
   }
 

@@ -109,6 +109,6 @@ extension WireMessage {
   private static func checkKind(_ fields: JSONFields) throws {
     guard let found = try fields.optionalText("kind"), found != kind.name else { return }
     guard MessageKind.allCases.contains(where: { $0.name == found }) else { throw TomboloError.unknownKind("a body") }
-    throw JSONFields.malformed("a \(kind.name) was expected, this is a \(found)")
+    throw JSONFields.malformed("\(kind.name.withArticle) was expected, this is \(found.withArticle)")
   }
 }

@@ -58,7 +58,7 @@ struct ChangeSetCheck {
       guard field.isOptional || !value.isNull else {
         throw TomboloError(
           .requiredReference, "\(entity.name).\(name) is required and names no record.",
-          remedy: "Give the record a \(name), and send the save again.")
+          remedy: "Give the record \(name.withArticle), and send the save again.")
       }
       return nil
     }

@@ -119,7 +119,7 @@ extension StoreContent {
       case (nil, let theirs?): return "\(theirs.entity) \(id.short) is there and not here"
       case (let mine?, let theirs?) where mine != theirs:
         guard mine.entity == theirs.entity, let plan = schema.entity(mine.entity) else {
-          return "\(id.short) is a \(mine.entity) here and a \(theirs.entity) there"
+          return "\(id.short) is \(mine.entity.withArticle) here and \(theirs.entity.withArticle) there"
         }
         for (column, pair) in zip(plan.columns, zip(mine.values, theirs.values)) where pair.0 != pair.1 {
           return

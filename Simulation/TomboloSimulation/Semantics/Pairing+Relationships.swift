@@ -161,7 +161,7 @@ private struct ReferencePair {
     let delete: (SemanticsStage) throws -> Void = { try $0.delete("target", target) }
     return pairing(
       isLater ? "delete_target_add" : "add_delete_target",
-      isLater ? "deletes a \(target)" : "adds one to a \(target)",
+      isLater ? "deletes \(target.withArticle)" : "adds one to \(target.withArticle)",
       isLater ? "adds one to it, later" : "deletes the \(target), later",
       prepare: { try $0.make("target", target) }, first: isLater ? delete : add, second: isLater ? add : delete,
       observe: { try fate($0, of: "new") })

@@ -16,6 +16,7 @@ public final class ModelContainer: Sendable {
   package var store: Store { core.store }
   package var plans: ModelPlans { core.plans }
   private let main: MainContext
+  private let remoteChanges = RemoteChanges()
 
   // MARK: Opening
 
@@ -100,6 +101,7 @@ public final class ModelContainer: Sendable {
     self.migrationPlan = migrationPlan
     self.configurations = Set(configurations)
     main = MainContext()
+    remoteChanges.begin(self)
     progress(.ready)
   }
 
@@ -108,6 +110,7 @@ public final class ModelContainer: Sendable {
     let configuration = ModelConfiguration(isStoredInMemoryOnly: true)
     let part = StorePart(index: 0, configuration: configuration, store: store, storeIdentifier: configuration.name)
     self.init(core: ContainerCore(schema: schema, migrationPlan: nil, parts: [part]))
+    remoteChanges.begin(self)
   }
 
   /// Another container of the same store: for a context that outlived the one it was made of.

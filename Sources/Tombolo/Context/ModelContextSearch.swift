@@ -16,7 +16,8 @@ extension ModelContext {
   /// (`cafe` finds `Café`); other letters are what they are (`ss` does not find `ß`), and a word is what stands between
   /// characters that are no letters or digits. Best is what has the words most often in the fewest words (BM25).
   ///
-  /// What was not saved is not found. Text that other programs write to the file is. Costs one query.
+  /// Objects with pending changes are found by the text that they have now, and come first: stored and pending text has no
+  /// common measure. Text that other programs write to the file is found as well. Costs one query, with pending changes two.
   ///
   /// - Parameters:
   ///   - words: what to look for; text without a word finds nothing.
@@ -33,6 +34,10 @@ extension ModelContext {
       let store = store(of: plan)
       let clause = try SearchClause(plan.entity, in: store.schema)
       guard let expression = SearchWords(words).expression, limit != 0 else { return [] }
+      let pending = pendingSearch(model)
+      guard pending.isEmpty else {
+        return try search(pending, plan, SearchWords(words), limit: limit, offset: offset)
+      }
       let shape = plans.shape(of: plan)
       return try store.readOnce { connection in
         let statement = try connection.cached(
@@ -57,7 +62,10 @@ extension ModelContext {
   public func searchCount<Model: PersistentModel>(_ model: Model.Type, _ words: String) throws -> Int {
     try use {
       let plan = try plans.requirePlan(for: model)
-      return try store(of: plan).searchCount(plan.entity, SearchWords(words))
+      let pending = pendingSearch(model)
+      return pending.isEmpty
+        ? try store(of: plan).searchCount(plan.entity, SearchWords(words))
+        : try searchCount(pending, plan, SearchWords(words))
     }
   }
 }

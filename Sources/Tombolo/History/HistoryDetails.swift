@@ -57,10 +57,7 @@ private struct HistoryReader {
     guard let save = HistoryNumber.save(of: number) else { return try pulled() }
     var entries: [Entry] = []
     var places: [RecordID: Int] = [:]
-    try connection.eachRow(
-      "SELECT position, entity, record, kind, detail FROM _tombolo_change WHERE save = ?1 ORDER BY position",
-      { $0.bind(save, at: 1) }
-    ) { row in
+    try connection.eachRow(try HistoryTable.changes(connection), { $0.bind(save, at: 1) }) { row in
       guard let entity = part.store.schema.entity(number: Int(row.int64(1))), let record = row.recordID(2),
         let kind = ChangeKind(rawValue: Int(row.int64(3)))
       else { throw TomboloError.damaged("a change cannot be read") }

@@ -12,9 +12,11 @@ struct CheckedEvaluation<Model> {
   init(_ predicate: Predicate<Model>) {
     self.predicate = predicate
     let text = "\(type(of: predicate.expression))"
-    hasArithmetic = ["Arithmetic<", "IntDivision<", "IntRemainder<", "UnaryMinus<", "Range<"].contains {
-      text.contains($0)
-    }
+    // What a composed predicate consists of is no part of its type.
+    let words = [
+      "Arithmetic<", "IntDivision<", "IntRemainder<", "UnaryMinus<", "Range<", "PredicateGroup<", "ExpressionTest<",
+    ]
+    hasArithmetic = words.contains { text.contains($0) }
   }
 
   /// - Throws: `predicate_failed`, or what the predicate's own evaluation throws.
@@ -317,4 +319,21 @@ extension PredicateExpressions.ConditionalCast: CheckedExpression {
 
 extension PredicateExpressions.TypeCheck: CheckedExpression {
   fileprivate func check(_ bindings: PredicateBindings) throws { try checkParts(input, bindings) }
+}
+
+// MARK: Predicates inside predicates
+
+extension PredicateExpressions.PredicateGroup: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    let value = try input.evaluate(bindings)
+    for predicate in predicates where try CheckedEvaluation(predicate).holds(for: value) != requiresAll { return }
+  }
+}
+
+extension PredicateExpressions.ExpressionTest: CheckedExpression {
+  fileprivate func check(_ bindings: PredicateBindings) throws {
+    let value = try input.evaluate(bindings)
+    try checkParts(expression.expression, PredicateBindings((expression.variable, value)))
+    _ = try CheckedEvaluation(test).holds(for: expression.evaluate(value))
+  }
 }

@@ -233,11 +233,15 @@ package final class Store: Sendable {
 
   /// Calls `handler` after every commit on this store object (a save or an applied pull), outside the locks.
   /// The registration lasts as long as the returned token.
-  package func observe(_ handler: @escaping @Sendable (CommitSummary) -> Void) -> StoreObservation {
+  /// - Parameter isLast: called when those that were registered otherwise know of the commit.
+  package func observe(isLast: Bool = false, _ handler: @escaping @Sendable (CommitSummary) -> Void)
+    -> StoreObservation
+  {
     let number = observers.withLock { observers in
       observers.next += 1
-      observers.handlers[observers.next] = handler
-      return observers.next
+      let number = isLast ? Int.max - observers.next : observers.next
+      observers.handlers[number] = handler
+      return number
     }
     return StoreObservation { [weak self] in
       self?.observers.withLock { _ = $0.handlers.removeValue(forKey: number) }

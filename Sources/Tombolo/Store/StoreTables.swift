@@ -84,6 +84,10 @@ enum StoreTables {
     CREATE TABLE _tombolo_pulled(pull INTEGER NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, \
     PRIMARY KEY(pull, part)) STRICT
     """,
+    """
+    CREATE TABLE _tombolo_cancelled(save INTEGER NOT NULL, position INTEGER NOT NULL, entity INTEGER NOT NULL, \
+    record BLOB NOT NULL, kind INTEGER NOT NULL, detail BLOB, PRIMARY KEY(save, position)) STRICT, WITHOUT ROWID
+    """,
   ]
 
   /// The name of the table or index that a statement makes: `CREATE TABLE name(…`, `CREATE INDEX name ON …`.

@@ -244,11 +244,12 @@ extension StoreWriter {
   private func denied(_ entity: EntityPlan, through property: String, by partner: EntityPlan) -> TomboloError {
     TomboloError(
       .deleteDenied,
-      "A record of \(entity.name) cannot be deleted: \(entity.name).\(property) denies it while a \(partner.name) is related.",
+      "A record of \(entity.name) cannot be deleted: \(entity.name).\(property) denies it while \(partner.name.withArticle) is related.",
       remedy: "Delete the related records first, or move them to another \(entity.name).",
       details: [
         TomboloError.Detail(
-          code: "delete_denied", entity: entity.name, property: property, text: "a \(partner.name) is related")
+          code: "delete_denied", entity: entity.name, property: property, text: "\(partner.name.withArticle) is related"
+        )
       ])
   }
 

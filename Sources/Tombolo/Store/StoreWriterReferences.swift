@@ -53,7 +53,7 @@ extension StoreWriter {
       if ancestor == id {
         throw TomboloError(
           .cyclicReference, "A record of \(entity.name) would become its own ancestor through \(column.property).",
-          remedy: "Choose a \(column.property) that is not below the record.",
+          remedy: "Choose \(column.property.withArticle) that is not below the record.",
           details: [
             TomboloError.Detail(
               code: "cyclic_reference", entity: entity.name, property: column.property, text: "the tree would be closed"

@@ -173,7 +173,3 @@ extension QueryCompiler {
 /// An optional of a record's identifier.
 protocol OptionalReferencing {}
 extension Optional: OptionalReferencing where Wrapped: RecordReferencing {}
-
-/// Arrays are stored as JSON arrays.
-protocol ArrayValue {}
-extension Array: ArrayValue {}

@@ -3,20 +3,28 @@ import TomboloSQLite
 
 extension PredicateExpressions.SequenceContainsWhere: QueryExpression {
   func operand(in compiler: QueryCompiler) throws -> QueryOperand {
-    .scalar(try compiler.contains(compiler.operand(sequence), variable: variable.key, test: test))
+    .scalar(
+      try compiler.contains(
+        compiler.operand(sequence), of: LHS.Output.self, variable: variable.key, test: test))
   }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: QueryExpression {
   func operand(in compiler: QueryCompiler) throws -> QueryOperand {
-    .scalar(try compiler.allSatisfy(compiler.operand(sequence), variable: variable.key, test: test))
+    .scalar(
+      try compiler.allSatisfy(
+        compiler.operand(sequence), of: LHS.Output.self, variable: variable.key, test: test))
   }
 }
 
 extension PredicateExpressions.Filter: QueryExpression {
   func operand(in compiler: QueryCompiler) throws -> QueryOperand {
-    guard case .relation(var relation) = try compiler.operand(sequence) else {
-      throw QueryFailure.unsupported("filter on a captured or stored array", instead: "Filter it before the predicate.")
+    let base = try compiler.operand(sequence)
+    if case .scalar(let array) = base {
+      return .scalar(try compiler.filter(array, of: LHS.Output.self, variable: variable.key, test: filter))
+    }
+    guard case .relation(var relation) = base else {
+      throw QueryFailure.unsupported("filter on a captured array", instead: "Filter it before the predicate.")
     }
     let variable = variable.key
     let filter = filter
@@ -30,13 +38,17 @@ extension PredicateExpressions.Filter: QueryExpression {
 
 extension PredicateExpressions.SequenceMaximum: QueryExpression {
   func operand(in compiler: QueryCompiler) throws -> QueryOperand {
-    throw QueryFailure.unsupported("max()", instead: "Use contains(where:) or allSatisfy with a comparison.")
+    let base = try compiler.operand(elements)
+    if case .constant(let captured as Elements.Output) = base { return .constant(captured.max()) }
+    return .scalar(try compiler.extreme("max", base, of: Elements.Output.self))
   }
 }
 
 extension PredicateExpressions.SequenceMinimum: QueryExpression {
   func operand(in compiler: QueryCompiler) throws -> QueryOperand {
-    throw QueryFailure.unsupported("min()", instead: "Use contains(where:) or allSatisfy with a comparison.")
+    let base = try compiler.operand(elements)
+    if case .constant(let captured as Elements.Output) = base { return .constant(captured.min()) }
+    return .scalar(try compiler.extreme("min", base, of: Elements.Output.self))
   }
 }
 
@@ -45,7 +57,8 @@ extension QueryCompiler {
   private static let expandedMax = 1_000
 
   fileprivate func contains(
-    _ sequence: QueryOperand, variable: PredicateExpressions.VariableID, test: some PredicateExpression
+    _ sequence: QueryOperand, of type: any Any.Type, variable: PredicateExpressions.VariableID,
+    test: some PredicateExpression
   ) throws -> QueryScalar {
     if case .relation(let relation) = sequence {
       let (scope, row) = try open(relation)
@@ -53,12 +66,23 @@ extension QueryCompiler {
       let condition = try condition(test, toleratesNull: true)
       return exists(scope, where: condition)
     }
+    if case .scalar(let array) = sequence {
+      let rows = try elements(of: array, type)
+      define(variable, as: .scalar(rows.element))
+      return Self.exists(rows, where: try condition(test, toleratesNull: true))
+    }
     return Self.joined(try expanded(sequence, variable: variable, test: test), isConjunction: false)
   }
 
   fileprivate func allSatisfy(
-    _ sequence: QueryOperand, variable: PredicateExpressions.VariableID, test: some PredicateExpression
+    _ sequence: QueryOperand, of type: any Any.Type, variable: PredicateExpressions.VariableID,
+    test: some PredicateExpression
   ) throws -> QueryScalar {
+    if case .scalar(let array) = sequence {
+      let rows = try elements(of: array, type)
+      define(variable, as: .scalar(rows.element))
+      return negation(of: Self.exists(rows, where: negation(of: try condition(test))))
+    }
     if case .relation(let relation) = sequence {
       let (scope, row) = try open(relation)
       define(variable, as: row)
@@ -73,8 +97,7 @@ extension QueryCompiler {
   ) throws -> [QueryScalar] {
     guard case .constant(let captured?) = sequence, let elements = QueryList.elements(of: captured) else {
       throw QueryFailure.unsupported(
-        "contains(where:) or allSatisfy on a stored array", instead: "Make it a relationship, or use contains(element)."
-      )
+        "contains(where:) or allSatisfy on such a value", instead: "Use it on arrays, sets and to-many relationships.")
     }
     guard elements.count <= Self.expandedMax else {
       throw QueryFailure.tooComplex(

@@ -52,6 +52,6 @@ extension PredicateExpressions.CollectionRangeSubscript: QueryExpression {
 extension PredicateExpressions.ExpressionEvaluate: QueryExpression {
   func operand(in compiler: QueryCompiler) throws -> QueryOperand {
     throw QueryFailure.unsupported(
-      "evaluate of another expression", instead: "Write its expression in the predicate itself.")
+      "evaluate of another expression", instead: "Use Predicates.value(of:satisfies:), or write it in the predicate.")
   }
 }

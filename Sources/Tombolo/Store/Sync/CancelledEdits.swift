@@ -7,7 +7,8 @@ import TomboloSQLite
 /// Source of the rule: merge.md, "Exactly once". Only where no save in question was ever attempted, since the server may
 /// know a save whose answer was lost; and only where nothing else was pulled beneath the edits. In doubt, all is sent.
 extension Store {
-  /// Drops what cancels out from the unsent saves. The saves keep their numbers, and may be left without a change.
+  /// Drops what cancels out from the unsent saves. The saves keep their numbers, and may be left without a change; history
+  /// keeps what they did.
   package func cancelOut() throws {
     guard try read(CancelledEdits.mayExist) else { return }
     try write { connection in
@@ -125,7 +126,22 @@ private struct CancelledEdits {
 
   // MARK: Forgetting
 
+  /// What nobody is sent was done all the same: history goes on to tell it as it was recorded.
+  private func remember() throws {
+    for change in wholes + fields.map(\.change) {
+      // A change that was shortened before is kept as it was at first.
+      try exchange.connection.run(
+        "INSERT OR IGNORE INTO _tombolo_cancelled(save, position, entity, record, kind, detail) "
+          + "SELECT save, position, entity, record, kind, detail FROM _tombolo_change WHERE save = ?1 AND position = ?2"
+      ) {
+        $0.bind(change.save.number, at: 1)
+        $0.bind(change.position, at: 2)
+      }
+    }
+  }
+
   private func forget() throws {
+    try remember()
     for (change, column) in fields {
       guard case .update(var update) = change.detail else { continue }
       update.fields.removeAll { $0.column == column }
