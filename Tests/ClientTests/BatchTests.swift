@@ -38,6 +38,40 @@ struct BatchTests {
     #expect(exchange.report?.pushed == 8)
   }
 
+  @Test(
+    "On a line that breaks off every longer exchange, shorter ones get everything across",
+    arguments: [TransportFailure.Kind.timedOut, .lost])
+  func weakLine(_ kind: TransportFailure.Kind) throws {
+    let store = ScriptedStore()
+    (1...16).forEach { store.enqueue(ScriptedStore.changeSet($0, bytes: 1_000)) }
+    let assembler = Assembler()
+    let exchange = try Exchange(store) { request, _ in
+      guard request.body.count <= 2_500 else {
+        return .transportFailed(TransportFailure(kind, reason: "the line was cut"))
+      }
+      return try assembler.answer(request)
+    }
+    #expect(exchange.error == nil)
+    #expect(exchange.report?.pushed == 16 && store.now.queue.isEmpty)
+    #expect(exchange.waits.count < 6)
+  }
+
+  @Test("A page that does not come through is asked for in smaller parts")
+  func weakLineDown() throws {
+    var limits: [Int] = []
+    let exchange = try Exchange(ScriptedStore()) { request, _ in
+      let limit = try #require(
+        request.url.split(separator: "&").first { $0.contains("limit=") }?.split(separator: "=").last.flatMap {
+          Int($0)
+        })
+      limits.append(limit)
+      return limit > 1_000
+        ? .transportFailed(TransportFailure(.timedOut, reason: "the line is slow")) : try Answer.usual(request)
+    }
+    #expect(exchange.error == nil)
+    #expect(limits == [5_000, 5_000, 2_500, 1_250, 625])
+  }
+
   /// Takes fragments as the server does.
   private final class Assembler {
     var pieces: [UInt32: [UInt8]] = [:]

@@ -45,6 +45,27 @@ struct ConflictCommandTests {
     #expect(setting.run("get", setting.store, "Book", setting.book, "--json").output.contains("\"Dune I\""))
   }
 
+  @Test("What was lost and is there again is said to stand, and restoring it writes nothing")
+  func standsAgain() throws {
+    let setting = try SyncCommandTests.Setting()
+    let clone = try setting.clone()
+    #expect(setting.run("set", setting.store, "Book", setting.book, "title=Dune I").status == 0)
+    #expect(setting.run("set", clone, "Book", setting.book, "title=Dune II").status == 0)
+    for store in [setting.store, clone, setting.store] { #expect(setting.run("sync", store).status == 0) }
+    #expect(setting.run("conflicts", setting.store, "--json").output.contains("\"standsAgain\":false"))
+    #expect(setting.run("set", clone, "Book", setting.book, "title=Dune I").status == 0)
+    for store in [clone, setting.store] { #expect(setting.run("sync", store).status == 0) }
+    let told = setting.run("conflicts", setting.store)
+    #expect(told.output.contains("It stands again."), "\(told)")
+    #expect(setting.run("conflicts", setting.store, "--json").output.contains("\"standsAgain\":true"))
+    let id = String(told.output.prefix { $0 != " " })
+    let restored = setting.run("conflicts", "restore", setting.store, id)
+    #expect(
+      restored.output.contains("has it already") && restored.output.contains("Nothing was written"), "\(restored)")
+    #expect(setting.run("conflicts", setting.store).output.isEmpty)
+    #expect(setting.run("status", setting.store, "--json").output.contains("\"unsent\":0"))
+  }
+
   @Test("conflicts restore says what is back of a record that was deleted elsewhere")
   func restoreDeleted() throws {
     let setting = try SyncCommandTests.Setting()

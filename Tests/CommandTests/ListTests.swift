@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TomboloCommand
 
@@ -81,6 +82,43 @@ struct ListTests {
     let result = fixture.run("list", store, "Book", "--where", "json_extract(title, '$.a') = 1")
     #expect(result.status == 1)
     #expect(result.errors.contains("error[invalid_query]"))
+  }
+
+  /// An entity whose attributes have names that SQLite or the output has another meaning for.
+  private func oddNames() throws -> (fixture: CommandFixture, store: String) {
+    let fixture = try CommandFixture()
+    let attributes = ["rowid", "x", "X", "id", "_id"].map {
+      #"{"name":"\#($0)","type":"int64","optional":true}"#
+    }
+    let schema = try fixture.write(
+      #"{"name":"Odd","version":"1.0.0","entities":[{"name":"A","attributes":[\#(attributes.joined(separator: ","))]}]}"#,
+      to: "odd.json")
+    let store = fixture.path("odd.store")
+    #expect(fixture.run("init", store, "--schema", schema).status == 0)
+    _ = try fixture.add(store, "A", "rowid=5", "x=1", "X=2", "id=3", "_id=4")
+    return (fixture, store)
+  }
+
+  @Test(
+    "An attribute whose column is called otherwise is not taken for something else: the error names the column",
+    arguments: ["rowid = 5", "\"rowid\" = 5", "ROWID = 5", "x = 1 OR x = 2", "[x] = 1"])
+  func renamedColumns(_ condition: String) throws {
+    let (fixture, store) = try oddNames()
+    let result = fixture.run("list", store, "A", "--where", condition, "--json")
+    #expect(result.status == 1 && result.errors.contains("error[invalid_query]"), "\(result)")
+    let column = try #require(result.errors.split(separator: "Write ").last?.prefix { $0 != "." })
+    let name = condition.lowercased().contains("rowid") ? "5" : "1"
+    let found = fixture.run("list", store, "A", "--where", "\(column) = \(name)", "--csv")
+    #expect(found.status == 0 && found.lines.count == 2, "\(found)")
+    #expect(fixture.run("list", store, "A", "--where", "X = 2 AND 'x rowid' <> ''", "--csv").lines.count == 2)
+  }
+
+  @Test("The identifier has a key that no attribute has")
+  func identifierKey() throws {
+    let (fixture, store) = try oddNames()
+    let json = fixture.run("list", store, "A", "--json").output
+    for key in ["__id", "_id", "id"] { #expect(json.components(separatedBy: "\"\(key)\":").count == 2, "\(json)") }
+    #expect(fixture.run("list", store, "A", "--csv").lines[0].hasPrefix("__id,"))
   }
 
   @Test("Records are sorted, upwards and downwards, and limited")

@@ -164,6 +164,19 @@ struct SyncCommandTests {
     #expect(setting.run("log", setting.store, "--limit", "1").lines.count == 2)
   }
 
+  @Test("What sqlite3 wrote counts as unsent before anything has recorded it")
+  func shellWritesAreUnsent() throws {
+    let setting = try Setting()
+    try Connection(path: setting.store).execute("INSERT INTO Shelf(code) VALUES ('S'), ('T')")
+    let told = setting.run("status", setting.store)
+    #expect(
+      told.output.contains("written   2 records by other programs") && told.output.contains("unsent    1"), "\(told)")
+    let json = setting.run("status", setting.store, "--json").output
+    #expect(json.contains("\"unsent\":1") && json.contains("\"writtenByOtherPrograms\":2"), "\(json)")
+    #expect(setting.run("sync", setting.store).status == 0)
+    #expect(setting.run("status", setting.store, "--json").output.contains("\"unsent\":0"))
+  }
+
   @Test("An unversioned store is refused before anything is sent, with the way out")
   func unversioned() throws {
     let fixture = try CommandFixture()

@@ -73,6 +73,19 @@ struct CounterContextTests {
     #expect(one.count == 6 && two.count == 6)
   }
 
+  @Test("A step that does not fit is refused, and the save that follows goes on from what stands")
+  func tooLong() throws {
+    let (a, _, one, _) = try pair()
+    one.count = -2
+    try a.save()
+    one.count = .max
+    let error = #expect(throws: SwiftDataError.self) { try a.save() }
+    #expect(error?.code.rawValue == "integer_out_of_range" && error?.message.contains("Tally.count") == true)
+    one.count = 5
+    try a.save()
+    #expect(one.count == 5)
+  }
+
   @Test("A rolled-back addition, and one that was taken back, add nothing")
   func takenBack() throws {
     let (a, b, one, two) = try pair()

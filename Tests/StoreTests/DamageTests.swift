@@ -114,6 +114,25 @@ struct DamageTests {
     }
   }
 
+  @Test("A table that is missing is damage that names it, whichever it is")
+  func missingTables() throws {
+    try StoreFixture.run { fixture in
+      let bytes = try filled(fixture, "whole.store")
+      var tables: [String] = []
+      try Connection(path: fixture.path("whole.store")).eachRow(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+      ) { tables.append($0.string(0)) }
+      #expect(tables.contains("_tombolo_change") && tables.contains("Note"))
+      for table in tables {
+        let name = "without-\(table).store"
+        try Data(bytes).write(to: URL(fileURLWithPath: fixture.path(name)))
+        try Connection(path: fixture.path(name)).execute("DROP TABLE \"\(table)\"")
+        let (_, codes) = try use(fixture, name)
+        #expect(codes.isSubset(of: [.corruptStore]), "\(table): \(codes)")
+      }
+    }
+  }
+
   @Test("A failed opening leaves every byte of the store and the files beside it as they were (C78)")
   func nothingIsWiped() throws {
     try StoreFixture.run { fixture in

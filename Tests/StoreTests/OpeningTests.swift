@@ -71,6 +71,16 @@ struct OpeningTests {
     }
   }
 
+  @Test("A pipe is no store, and nobody waits for what comes out of it")
+  func pipe() throws {
+    try StoreFixture.run { fixture in
+      let path = fixture.path("pipe")
+      #expect(mkfifo(path, 0o600) == 0)
+      let code = StoreFixture.code { _ = try Store(existing: path, options: fixture.options()) }
+      #expect(code == .notADatabase)
+    }
+  }
+
   @Test("A file of zero bytes, and a database without tables, become new stores (C40)")
   func empty() throws {
     try StoreFixture.run { fixture in

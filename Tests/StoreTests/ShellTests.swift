@@ -106,6 +106,38 @@ struct ShellTests {
     }
   }
 
+  @Test(
+    "Text that is not UTF-8 is read as ISO 8859-1 and named: different bytes stay different", arguments: [false, true])
+  func notUTF8(hasRemote: Bool) throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.file(
+        SchemaDocument(
+          parsing: Array(
+            """
+            {"name":"Shell","version":"1.0.0","entities":[{"name":"Tag","attributes":[
+              {"name":"name","type":"string"},{"name":"note","type":"string","optional":true}],"unique":[["name"]]}]}
+            """.utf8)))
+      if hasRemote { try store.beginStamps() }
+      let kept = try store.insert("Tag", ["name": .text("kept")])
+      try shell(
+        fixture,
+        """
+        INSERT INTO Tag(name) VALUES (cast(x'61fe' AS TEXT)), (cast(x'61ff' AS TEXT));
+        UPDATE Tag SET note = cast(x'e962' AS TEXT) WHERE name = 'kept';
+        """)
+      #expect(try store.recordsWrittenByOthers() == 3)
+      try store.save { _ in }
+      #expect(try store.recordsWrittenByOthers() == 0)
+      var names: [String] = []
+      try store.read { try $0.eachRow("SELECT hex(name) FROM Tag ORDER BY name") { names.append($0.string(0)) } }
+      #expect(names == ["61C3BE", "61C3BF", "6B657074"])
+      #expect(try store.values("Tag", kept)?["note"] == .text("éb"))
+      let incident = try #require(try store.incidents().first)
+      #expect(incident.records.count == 3 && incident.records.allSatisfy { $0.kind == .text && $0.entity == "Tag" })
+      #expect(try store.saveLog(limit: 1).map { [$0.inserted, $0.updated] } == [[2, 1]])
+    }
+  }
+
   @Test("What the shell wrote is found when the store is next opened, and what came to nothing is not")
   func onOpening() throws {
     try StoreFixture.run { fixture in

@@ -62,6 +62,50 @@ struct UniqueTests {
     }
   }
 
+  @Test(
+    "Equal texts in any form are one key, whichever came first, and however the row got there",
+    arguments: [
+      ("é", "e\u{301}"), ("e\u{301}", "é"), ("e\u{301}", "e\u{301}"), ("q\u{307}\u{323}", "q\u{323}\u{307}"),
+      ("\u{212A}", "K"), ("K", "\u{212A}"),
+    ],
+    [0, 1, 2])
+  func forms(_ texts: (stored: String, new: String), _ way: Int) throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.file(TestSchemas.library())
+      try store.insert("Person", ["email": .text("a\u{308}lter"), "name": .text("makes the column uncomposed")])
+      switch way {
+      case 0: try store.insert("Person", ["email": .text(texts.stored), "name": .text("old")])
+      case 1:
+        let id = try store.insert("Person", ["email": .text("b"), "name": .text("old")])
+        let person = try store.plan("Person")
+        let row = try ValueRow(person, ["email": .text(texts.stored)])
+        try store.save { try $0.update(person, id, changed: row.assigned, from: row) }
+      default:
+        try Connection(path: fixture.path("test.store")).execute(
+          "INSERT INTO Person(email, name) VALUES (\(Value.text(texts.stored).literal), 'old')")
+      }
+      try store.insert("Person", ["email": .text(texts.new), "name": .text("new")])
+      #expect(try people(store).filter { $0.hasSuffix(":new") || $0.hasSuffix(":old") } == ["\(texts.new):new"])
+      #expect(try store.count("Person") == 2)
+    }
+  }
+
+  @Test("A text that is not in composed form does not make every later insert look at all rows")
+  func manyBesideOne() throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.memory(TestSchemas.library())
+      let person = try store.plan("Person")
+      try store.insert("Person", ["email": .text("e\u{301}"), "name": .text("")])
+      var plan: [String] = []
+      try store.save { writer in
+        let sql = try writer.collisionQuery(person, try #require(person.uniqueKeys.first))
+        try writer.connection.eachRow("EXPLAIN QUERY PLAN " + sql) { plan.append($0.string(3)) }
+      }
+      #expect(plan.contains { $0.contains("_tombolo_decomposed") })
+      #expect(!plan.contains { $0.hasPrefix("SCAN") }, "\(plan)")
+    }
+  }
+
   @Test("Nil never collides, and values may be swapped within one save")
   func swapped() throws {
     try StoreFixture.run { fixture in

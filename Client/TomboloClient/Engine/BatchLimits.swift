@@ -1,4 +1,5 @@
-/// How much one request may hold: lowered when the server says that it was too much, never raised within a sync.
+/// How much one request may hold: lowered when the server says that it was too much, or the line does not carry it; never
+/// raised within a sync.
 package struct BatchLimits: Hashable, Sendable {
   package var recordsMax = 5_000
   package var bytesMax = 4 << 20
@@ -22,6 +23,9 @@ package struct BatchLimits: Hashable, Sendable {
     bodyBytesMax = max(Self.pieceBytesMin, min(bodyBytesMax, bytes) / 2)
     pieceBytesMax = max(Self.pieceBytesMin, min(pieceBytesMax, bodyBytesMax / 2))
   }
+
+  /// After a page did not come through: the next is smaller, down to one save.
+  mutating func halvePage() { pageItemsMax = max(1, pageItemsMax / 2) }
 
   /// After a fragment was too large; false when there is no smaller one.
   mutating func halvePiece() -> Bool {

@@ -129,7 +129,9 @@ package struct SyncEngine: Sendable {
       guard isInFlight else { throw SyncFailure.transport(failure, at: requests.address.server) }
       isInFlight = false
       guard failure.isRetryable else { throw SyncFailure.transport(failure, at: requests.address.server) }
-      return try retry(after: nil)
+      let instruction = try retry(after: nil)
+      if ladder.failures > 1, failure.mayBeOfSize { askForLess() }
+      return try instruction
         ?? { () throws -> SyncInstruction in throw SyncFailure.transport(failure, at: requests.address.server) }()
     case .response(let response):
       // An answer nobody waits for is a duplicate of one that was taken.
@@ -216,6 +218,15 @@ package struct SyncEngine: Sendable {
     progress.failures = ladder.failures
     report.retries += 1
     return .wait(milliseconds: wait)
+  }
+
+  /// After an exchange broke off again: what the line cannot carry whole would be tried for ever.
+  private mutating func askForLess() {
+    switch step {
+    case .push, .reupload: limits.halveBatch(sent: bytesInFlight)
+    case .pull: limits.halvePage()
+    default: break
+    }
   }
 
   mutating func succeed() {

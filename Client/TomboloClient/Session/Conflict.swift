@@ -27,11 +27,16 @@ public struct Conflict: Hashable, Sendable, Identifiable {
   public let lostAt: Date
   /// Whether the value that stands was written on another replica.
   public let isFromAnotherReplica: Bool
+  /// Whether what was lost is there again: the record came back with it, or somebody wrote the same later.
+  public let standsAgain: Bool
   /// The whole of it for a person.
   public let sentence: String
 
-  package init(_ entry: ConflictEntry, schema: ResolvedSchema, name: String? = nil, base: Value? = nil) {
-    let wording = ConflictWording(entry, schema: schema, name: name)
+  package init(
+    _ entry: ConflictEntry, schema: ResolvedSchema, name: String? = nil, base: Value? = nil, standsAgain: Bool
+  ) {
+    let wording = ConflictWording(entry, schema: schema, name: name, standsAgain: standsAgain)
+    self.standsAgain = standsAgain
     id = entry.id.description
     entity = entry.entity
     record = entry.record.description

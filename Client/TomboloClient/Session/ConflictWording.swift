@@ -7,18 +7,23 @@ package struct ConflictWording: Sendable {
   package let standing: String?
   package let sentence: String
 
-  /// - Parameter name: what a person calls the record, where it has something to be recognised by.
-  package init(_ entry: ConflictEntry, schema: ResolvedSchema, name: String? = nil) {
+  /// - Parameters:
+  ///   - name: what a person calls the record, where it has something to be recognised by.
+  ///   - standsAgain: whether what was lost is there again, which the sentence says.
+  package init(_ entry: ConflictEntry, schema: ResolvedSchema, name: String? = nil, standsAgain: Bool = false) {
     let number = entry.record.description.prefix(13)
     let record =
       name.map { "\(entry.entity) \(Self.quoted($0)) (\(number))" } ?? "\(entry.entity) \(number)"
-    self.init(entry, schema: schema, record: record)
+    self.init(entry, schema: schema, record: record, standsAgain: standsAgain)
   }
 
   /// - Parameters:
   ///   - record: what the sentence calls the record.
   ///   - isDated: whether the sentence says by which replica and when its write was overridden.
-  package init(_ entry: ConflictEntry, schema: ResolvedSchema, record: String, isDated: Bool = true) {
+  ///   - standsAgain: whether what was lost is there again.
+  package init(
+    _ entry: ConflictEntry, schema: ResolvedSchema, record: String, isDated: Bool = true, standsAgain: Bool = false
+  ) {
     let property = ConflictProperty(entry, in: schema)
     lost = ValueText.text(entry.lost.value, type: property.type)
     standing = entry.standing.flatMap { ValueText.text($0.value, type: property.type) }
@@ -26,7 +31,7 @@ package struct ConflictWording: Sendable {
     let words = ConflictSentence(
       entry: entry, property: property, record: record, lost: Self.shown(entry.lost.value, property),
       standing: Self.shown(entry.standing?.value ?? .null, property), by: by ?? "elsewhere")
-    sentence = words.text
+    sentence = words.text + (standsAgain ? " It stands again." : "")
   }
 
   /// Long values are cut: the sentence is for reading, the JSON has the whole.

@@ -56,6 +56,7 @@ public struct RestoredConflict: Hashable, Sendable {
     var lines: [String]
     switch restoration.act {
     case .written: lines = ["Written again in \(record): \(values)."]
+    case .stoodAlready: lines = ["\(record) has it already: \(values). Nothing was written."]
     case .madeAnew: lines = ["\(record) is back" + (values.isEmpty ? "." : ": \(values).")]
     case .deleted: lines = ["\(record) is deleted again."]
     case .goneAlready: lines = ["\(record) is not there any more: there was nothing left to delete."]

@@ -14,7 +14,7 @@ extension Synchronizer {
       return try store.conflicts().map { entry in
         Conflict(
           entry, schema: store.schema.resolved, name: try naming.name(of: entry.record, entity: entry.entity),
-          base: try store.base(of: entry)?.value)
+          base: try store.base(of: entry)?.value, standsAgain: try store.standsAgain(entry))
       }
     }
   }

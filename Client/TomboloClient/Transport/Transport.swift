@@ -81,4 +81,7 @@ package struct TransportFailure: Error, Hashable, Sendable {
     case .answerTooLarge, .insecure, .interrupted, .impossible: false
     }
   }
+
+  /// Whether less at once might have come through.
+  package var mayBeOfSize: Bool { kind == .timedOut || kind == .lost }
 }

@@ -31,16 +31,18 @@ package struct ConflictsCommand: Command {
     let naming = RecordNaming(store)
     let worded = try entries.map { entry in
       let name = try naming.name(of: entry.record, entity: entry.entity)
-      return (entry, ConflictWording(entry, schema: store.schema.resolved, name: name))
+      let standsAgain = try store.standsAgain(entry)
+      let wording = ConflictWording(entry, schema: store.schema.resolved, name: name, standsAgain: standsAgain)
+      return (entry: entry, wording: wording, standsAgain: standsAgain)
     }
     let parked = try store.parkedSaves()
     if isJSON {
       let refused = parked.map { ParkedCommand.json($0, among: parked, store.schema.resolved) }
-      return context.output.json(.array(worded.map(Self.json) + refused))
+      return context.output.json(.array(worded.map { Self.json($0.entry, $0.wording, $0.standsAgain) } + refused))
     }
     let length = Self.shortLength(entries)
-    for (entry, wording) in worded {
-      context.output.line("\(Self.digits(entry.id).prefix(length))  \(wording.sentence)")
+    for conflict in worded {
+      context.output.line("\(Self.digits(conflict.entry.id).prefix(length))  \(conflict.wording.sentence)")
     }
     for save in parked { context.output.line(ParkedCommand.sentence(save)) }
     if entries.isEmpty, parked.isEmpty, context.output.isTerminal {
@@ -96,13 +98,14 @@ package struct ConflictsCommand: Command {
     return entry
   }
 
-  private static func json(_ entry: ConflictEntry, _ wording: ConflictWording) -> JSONText {
+  private static func json(_ entry: ConflictEntry, _ wording: ConflictWording, _ standsAgain: Bool) -> JSONText {
     .object([
       ("id", .string(entry.id.description)), ("rule", .string(entry.rule.rawValue)), ("entity", .string(entry.entity)),
       ("record", .string(entry.record.description)), ("property", .optional(entry.field)),
       ("lost", .optional(wording.lost)), ("standing", .optional(wording.standing)),
       ("lostAt", .string(TimeText.text(entry.lost.stamp.clock.milliseconds))),
-      ("by", .optional(entry.standing?.stamp.replica.description)), ("sentence", .string(wording.sentence)),
+      ("by", .optional(entry.standing?.stamp.replica.description)), ("standsAgain", .bool(standsAgain)),
+      ("sentence", .string(wording.sentence)),
     ])
   }
 }

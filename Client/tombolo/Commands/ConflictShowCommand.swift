@@ -27,7 +27,7 @@ package struct ConflictsShowCommand: Command {
     let base = try store.base(of: entry)
     let stamps = [base?.stamp, entry.base, entry.lost.stamp, entry.standing?.stamp].compactMap(\.self)
     let view = ConflictView(
-      entry: entry, name: name, base: base, schema: store.schema,
+      entry: entry, name: name, base: base, standsAgain: try store.standsAgain(entry), schema: store.schema,
       stamps: StampWording(origins: try store.origins(of: Set(stamps))))
     if isJSON { return context.output.json(view.json) }
     view.show(in: context.output)
@@ -67,10 +67,13 @@ private struct ConflictView {
   let name: String?
   /// Nil where the replica no longer has it.
   let base: FieldMerge.Version?
+  let standsAgain: Bool
   let schema: StoreSchema
   let stamps: StampWording
 
-  private var wording: ConflictWording { ConflictWording(entry, schema: schema.resolved, name: name) }
+  private var wording: ConflictWording {
+    ConflictWording(entry, schema: schema.resolved, name: name, standsAgain: standsAgain)
+  }
 
   private func text(_ value: Value) -> String? {
     guard let field = entry.field else { return nil }
@@ -120,7 +123,8 @@ private struct ConflictView {
       ("record", .string(entry.record.description)), ("property", .optional(entry.field)),
       ("base", version(base?.value, base?.stamp ?? entry.base)), ("mine", version(entry.lost.value, entry.lost.stamp)),
       ("standing", entry.standing.map { version($0.value, $0.stamp) } ?? .null),
-      ("winner", .optional(isOwn.map { $0 ? "here" : "elsewhere" })), ("sentence", .string(wording.sentence)),
+      ("winner", .optional(isOwn.map { $0 ? "here" : "elsewhere" })), ("standsAgain", .bool(standsAgain)),
+      ("sentence", .string(wording.sentence)),
     ])
   }
 }

@@ -18,7 +18,8 @@ package struct ListCommand: Command {
     "list", summary: "List records",
     discussion:
       "The expression is SQLite's (https://sqlite.org/lang_expr.html), over the columns of the entity. It can only read\n"
-      + "this store's records; anything else is refused before it runs.",
+      + "this store's records; anything else is refused before it runs. In JSON and CSV the record's identifier is called\n"
+      + "id, or _id where the entity has an attribute of that name.",
     operands: [Shared.store, Shared.entity],
     options: [
       search.declaration, condition.declaration, sort.declaration, limit.declaration, Shared.json.declaration,
@@ -49,6 +50,7 @@ package struct ListCommand: Command {
   package func run(in context: CommandContext) throws {
     let store = try context.open(store, readOnly: true)
     let plan = try RecordAccess.entity(entity, in: store.schema)
+    if let condition { try WhereNames(plan).check(condition) }
     let found = try search.map { try store.search(plan, SearchWords($0), limit: Self.foundMax) }
     let fixed = [RecordAccess.entityCondition(plan), found.map(Self.isAmong)].compactMap(\.self)
     let statement = try GuardedQuery(path: self.store, schema: store.schema).prepare(

@@ -148,7 +148,7 @@ struct SyncSession {
           ("retries", .number(report.retries)), ("uploaded", .number(report.uploaded)),
         ]))
     } else {
-      output.line("sent \(count(report.pushed, "save")), received \(count(report.pulled, "record"))")
+      output.line("sent \(count(report.pushed, "save")), \(count(report.applied, "record")) changed here")
     }
     if report.uploaded > 0 {
       output.note(

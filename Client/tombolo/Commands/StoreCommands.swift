@@ -96,11 +96,12 @@ package struct StatusCommand: Command {
         return (entity.name, try connection.firstRow(sql) { Int($0.int64(0)) } ?? 0)
       }
     }
-    let incidents = state == nil ? [] : try store.incidents()
+    let incidents = try store.incidents()
+    let shellRecords = try store.recordsWrittenByOthers()
     if isJSON {
-      context.output.json(Self.json(document, state, counts, incidents))
+      context.output.json(Self.json(document, state, counts, incidents, shellRecords))
     } else {
-      show(document, state, counts, in: context.output)
+      show(document, state, counts, shellRecords, in: context.output)
       for incident in incidents.prefix(5) { context.output.line("repaired  \(Self.words(incident))") }
     }
   }
@@ -108,11 +109,15 @@ package struct StatusCommand: Command {
   private static func words(_ incident: RepairIncident) -> String {
     let records = incident.records
     let what = records.isEmpty ? "everything" : "\(records.count) record\(records.count == 1 ? "" : "s")"
+    if records.contains(where: { $0.kind == .text }) {
+      return "\(what) with text that was not UTF-8, read as ISO 8859-1, \(TimeText.text(incident.time))"
+    }
     return "\(what) that differed from the server's, \(TimeText.text(incident.time))"
   }
 
   private static func json(
-    _ document: SchemaDocument, _ state: ReplicaState?, _ counts: [(String, Int)], _ incidents: [RepairIncident]
+    _ document: SchemaDocument, _ state: ReplicaState?, _ counts: [(String, Int)], _ incidents: [RepairIncident],
+    _ shellRecords: Int
   ) -> JSONText {
     var members: [(String, JSONText)] = [
       ("schema", .string(document.name)), ("version", .optional(document.version?.description)),
@@ -127,9 +132,10 @@ package struct StatusCommand: Command {
         ("unsent", .number(state.unsent)), ("parked", .number(state.parked)),
         ("lastPush", .optional(state.lastPush.map(TimeText.text))),
         ("lastPull", .optional(state.lastPull.map(TimeText.text))),
-        ("repairs", .array(incidents.prefix(100).map { json($0) })),
       ]
     }
+    members.append(("writtenByOtherPrograms", .number(shellRecords)))
+    members.append(("repairs", .array(incidents.prefix(100).map { json($0) })))
     return .object(members)
   }
 
@@ -150,10 +156,18 @@ package struct StatusCommand: Command {
     ])
   }
 
-  private func show(_ document: SchemaDocument, _ state: ReplicaState?, _ counts: [(String, Int)], in output: Output) {
+  private func show(
+    _ document: SchemaDocument, _ state: ReplicaState?, _ counts: [(String, Int)], _ shellRecords: Int,
+    in output: Output
+  ) {
     output.line("schema    \(document.name) \(document.version?.description ?? "without a version: it never syncs")")
     for (index, count) in counts.enumerated() {
       output.line((index == 0 ? "records   " : "          ") + "\(count.1) \(count.0)")
+    }
+    if shellRecords > 0 {
+      output.line(
+        "written   \(shellRecords) record\(shellRecords == 1 ? "" : "s") by other programs; the next save or sync takes them up"
+      )
     }
     guard let state else { return output.line("remote    none") }
     output.line("remote    \(state.remoteURL)")
@@ -192,13 +206,18 @@ package struct LogCommand: Command {
   }
 
   package func run(in context: CommandContext) throws {
-    let saves = try context.open(store, readOnly: true).saveLog(limit: limit)
+    let store = try context.open(store, readOnly: true)
+    let saves = try store.saveLog(limit: limit)
+    // Numbers are the server's order of this replica's saves: what was made before it had a server has none there.
+    let hasRemote = try store.replicaState() != nil
+    func number(_ save: SaveSummary) -> UInt64? { hasRemote && save.state == .local ? nil : save.number.rawValue }
     guard !isJSON else {
       return context.output.json(
         .array(
           saves.map { save in
             .object([
-              ("number", .integer(Int64(clamping: save.number.rawValue))), ("id", .string(save.id.description)),
+              ("number", number(save).map { .integer(Int64(clamping: $0)) } ?? .null),
+              ("id", .string(save.id.description)),
               ("time", .string(TimeText.text(save.time))), ("author", .optional(save.author)),
               ("state", .string(save.state.rawValue)), ("inserted", .number(save.inserted)),
               ("updated", .number(save.updated)), ("deleted", .number(save.deleted)),
@@ -209,7 +228,7 @@ package struct LogCommand: Command {
       ["save", "time", "state", "new", "changed", "deleted", "author"],
       saves.map { save in
         [
-          String(save.number.rawValue), TimeText.text(save.time), save.state.rawValue, String(save.inserted),
+          number(save).map { String($0) } ?? "–", TimeText.text(save.time), save.state.rawValue, String(save.inserted),
           String(save.updated), String(save.deleted), save.author ?? "",
         ]
       })

@@ -34,7 +34,8 @@ package struct VerifyCommand: Command {
     }
     guard state.unsent == 0 else {
       throw TomboloError(
-        .checksumMismatch, "Nothing can be compared while \(state.unsent) saves are unsent.",
+        .checksumMismatch,
+        "Nothing can be compared while \(state.unsent) save\(state.unsent == 1 ? " is" : "s are") unsent.",
         remedy: "Sync first: tombolo sync \(self.store).")
     }
     let local = try store.checksum()

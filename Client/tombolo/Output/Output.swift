@@ -30,7 +30,9 @@ package final class Output: Sendable {
       standardOutput: { text in
         guard let problem = write(text, to: 1) else { return }
         // Nothing that was done is undone by this, but whoever reads the result must not take a part for the whole.
-        _ = write("error[file_unwritable]: Standard output cannot be written: \(problem).\n", to: 2)
+        _ = write(
+          "error[file_unwritable]: Standard output cannot be written: \(problem).\n"
+            + "  What the command did is done: it only could not be told.\n", to: 2)
         exit(1)
       },
       standardError: { _ = write($0, to: 2) }, isTerminal: isatty(1) == 1, showsProgress: isatty(2) == 1)

@@ -62,6 +62,11 @@ extension ColumnPlan {
 }
 
 extension EntityPlan {
-  /// What the record's identifier is called in output: `id`, or `_id` where the entity has an attribute of that name.
-  package var identifierKey: String { column("id") == nil ? "id" : "_id" }
+  /// What the record's identifier is called in output: `id`, with underscores before it as long as the entity has an attribute
+  /// of that name.
+  package var identifierKey: String {
+    var key = "id"
+    while column(key) != nil { key = "_" + key }
+    return key
+  }
 }

@@ -9,7 +9,7 @@ struct IntegrityMarks {
   /// Records that were merged away, whose links are to be rewritten.
   var aliases: Set<RecordID> = []
   /// Unique keys that may be held twice.
-  var openKeys: Set<UniqueKey> = []
+  var openKeys = OrderedQueue<UniqueKey>()
   /// Records that came to life during the present pass: the next one looks at them.
   private(set) var revived: Set<RecordID> = []
   /// Records marked while the references of the present pass are walked.

@@ -231,6 +231,15 @@ package enum CounterMerge {
     return .integer(delta)
   }
 
+  /// Whether a step from one number to another, taken from a total, stays within 64 bits.
+  package static func fits(from old: Value, to new: Value, over total: Value) -> Bool {
+    guard case .integer(let after) = new, case .integer(let before) = old, case .integer(let total) = total else {
+      return true
+    }
+    let (step, isTooLong) = after.subtractingReportingOverflow(before)
+    return !isTooLong && !total.addingReportingOverflow(step).overflow
+  }
+
   /// How much a write added; nil where it put no number there.
   package static func delta(from old: Value, to new: Value) -> Int64? {
     guard case .integer(let after) = new else { return nil }

@@ -5,7 +5,7 @@ extension MergeSession {
   /// Unites the first group of living records that share a key; false if there is none.
   func uniteOneGroup() throws -> Bool {
     try refreshKeys()
-    while let key = marks.openKeys.min() {
+    while let key = marks.openKeys.first {
       var group: [MergeRecord] = []
       for owner in try Set(reader.owners(of: key)).union(holdersOfKey[key] ?? []).sorted() {
         if keys[owner].map({ !$0.contains(key) }) ?? false { continue }
@@ -14,7 +14,7 @@ extension MergeSession {
       let rule = group.count > 1 ? try constraint(of: key, in: group[0]) : nil
       let isRejecting = rule?.onConflict == .reject
       guard group.count > 1, isRejecting ? rules.rejectTwins : rules.uniteTwins else {
-        marks.openKeys.remove(key)
+        marks.openKeys.removeFirst()
         continue
       }
       if let rule, isRejecting, !unitesRejected { throw UniqueRejection(key: rule.name) }

@@ -122,9 +122,9 @@ extension TomboloError {
       isRetryable: true)
   }
 
-  static var dataDirectoryUnusable: TomboloError {
+  static func dataDirectoryUnusable(_ path: String) -> TomboloError {
     TomboloError(
-      .dataDirectoryUnusable, "The data directory cannot be made or read.",
+      .dataDirectoryUnusable, "The data directory '\(path)' cannot be made or read.",
       remedy: "Check that the path is a directory that this user may write.")
   }
 

@@ -15,7 +15,7 @@ enum DataDirectory {
       try FileManager.default.createDirectory(
         atPath: directory + "/stores", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw TomboloError.dataDirectoryUnusable
+      throw TomboloError.dataDirectoryUnusable(directory)
     }
   }
 

@@ -15,6 +15,11 @@ struct ShellNotes {
     try connection.firstRow("SELECT 1 FROM _tombolo_shell LIMIT 1") { _ in true } == true
   }
 
+  /// How many records or ends of pairs another program has written since the last save.
+  static func recordCount(_ connection: Connection) throws -> Int {
+    try connection.firstRow("SELECT count(DISTINCT record) FROM _tombolo_shell") { Int($0.int64(0)) } ?? 0
+  }
+
   private struct Note {
     var number: Int64
     var kind: ShellTriggers.Kind
@@ -31,6 +36,7 @@ struct ShellNotes {
   /// - Returns: whether notes are left for another save.
   func absorb() throws -> Bool {
     let notes = try read()
+    try mendTexts(notes)
     var unsound: Set<RecordID> = []
     for note in notes where !note.isLink {
       guard let entity = schema.entity(note.entity), !unsound.contains(note.record) else { continue }
@@ -48,6 +54,20 @@ struct ShellNotes {
       try connection.run("DELETE FROM _tombolo_shell WHERE number = ?1") { $0.bind(note.number, at: 1) }
     }
     return true
+  }
+
+  private func mendTexts(_ notes: [Note]) throws {
+    var mended: [RecordID: RepairIncident.Record] = [:]
+    for note in notes where !note.isLink {
+      guard let named = schema.entity(note.entity),
+        let entity = try writer.concreteEntity(of: schema.entity(named.root) ?? named, note.record),
+        try ShellText(connection: connection).mend(note.record, of: entity)
+      else { continue }
+      mended[note.record] = RepairIncident.Record(id: note.record, entity: entity.name, kind: .text)
+    }
+    guard !mended.isEmpty else { return }
+    try Incidents(connection).add(
+      mended.values.sorted { $0.id < $1.id }, time: writer.options.clock.milliseconds())
   }
 
   private func absorb(_ notes: [Note]) throws {
@@ -114,7 +134,7 @@ struct ShellNotes {
       let value = values[column.position]
       if value.isNull, !column.isOptional { values[column.position] = column.constantDefault }
       if value != column.constantDefault, !value.isNull { assigned.insert(column.position) }
-      try noteText(entity, column, value)
+      try noteText(entity, id, column, value)
     }
     try recorder.create(entity, id)
     try write(id, row.row, values, stamps: recorder.newRowStamps(entity, assigned: assigned), with: pair)
@@ -136,7 +156,7 @@ struct ShellNotes {
       guard let old = image.values[column.number], old != new else { continue }
       writes.append(ChangeRecorder.Write(column: column, old: old, new: new))
       written.insert(column.position)
-      try noteText(entity, column, new)
+      try noteText(entity, id, column, new)
     }
     if writes.isEmpty { return }
     let stamps = try recorder.update(entity, id, writes, stamps: image.stamps)
@@ -165,8 +185,8 @@ struct ShellNotes {
     try update.run()
   }
 
-  private func noteText(_ entity: EntityPlan, _ column: ColumnPlan, _ value: Value) throws {
-    if case .text(let text) = value { try writer.noteText(entity, column, text) }
+  private func noteText(_ entity: EntityPlan, _ id: RecordID, _ column: ColumnPlan, _ value: Value) throws {
+    if case .text(let text) = value { try writer.noteText(entity, id, column, text) }
   }
 
   // MARK: Pairs

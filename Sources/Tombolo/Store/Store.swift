@@ -189,6 +189,10 @@ package final class Store: Sendable {
     return isMore
   }
 
+  /// How many records another program has written that no save has recorded so far. A store that is open for writing
+  /// records them before it tells anything else.
+  package func recordsWrittenByOthers() throws -> Int { try read { try ShellNotes.recordCount($0) } }
+
   /// Runs a transaction that writes without recording: bookkeeping, and the application of what was pulled.
   package func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try absorbShellNotes()

@@ -34,9 +34,23 @@ extension TomboloError {
       self.init(
         .wrongType, "A value is not of its column's type: \(error.message).",
         remedy: "Give a value of the attribute's type.")
+    case 1 where error.missingTable != nil:  // SQLITE_ERROR
+      self.init(
+        .corruptStore, "The store at \(path) is damaged: its table \(error.missingTable ?? "") is missing.",
+        remedy: "Put a backup back, or clone from the server again; `tombolo doctor` tells what else is wrong.")
     default:
       self.init(.databaseFailure, "SQLite failed on \(path): \(error.message) (\(error.code)).")
     }
+  }
+}
+
+extension SQLiteError {
+  /// The table that a statement was prepared for and that is not there; nil for other errors. Statements come from the
+  /// schema inside the store, which has all its tables.
+  fileprivate var missingTable: String? {
+    let prefix = "no such table: "
+    guard message.hasPrefix(prefix) else { return nil }
+    return message.dropFirst(prefix.count).split(separator: ".").last.map(String.init)
   }
 }
 

@@ -86,15 +86,17 @@ struct StoreOpener {
     }
     try requireStore(connection)
     if !options.isReadOnly { try Self.useLog(connection) }
-    if !options.isReadOnly { try Self.addLaterTables(connection) }
     let verification = StoreVerification(connection: connection, location: location)
     let schema = try verification.schema(for: document, options: options)
-    if !options.isReadOnly { try Self.complete(connection, schema) }
+    if !options.isReadOnly {
+      try Self.addLaterTables(connection, schema)
+      try Self.complete(connection, schema)
+    }
     return OpenedStore(connection: connection, schema: schema)
   }
 
   /// System tables that an earlier build of this format did not make.
-  private static func addLaterTables(_ connection: Connection) throws {
+  private static func addLaterTables(_ connection: Connection, _ schema: StoreSchema) throws {
     func missing() throws -> [String] {
       var present: Set<String> = []
       try connection.eachRow("SELECT name FROM sqlite_schema WHERE substr(name, 1, 9) = '_tombolo_'") {
@@ -107,7 +109,11 @@ struct StoreOpener {
     if try missing().isEmpty { return }
     try connection.immediate {
       // Another process may have been faster.
-      for statement in try missing() { try connection.execute(statement) }
+      let statements = try missing()
+      for statement in statements { try connection.execute(statement) }
+      if statements.contains(where: { StoreTables.name(in: $0) == DecomposedTexts.table }) {
+        try DecomposedTexts.fill(connection, schema)
+      }
     }
   }
 
@@ -252,6 +258,12 @@ struct StoreFile {
     }
     if isFolder.boolValue {
       content = .folder
+      return
+    }
+    // Opening a pipe waits until somebody writes to it.
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO || status.st_mode & S_IFMT == S_IFSOCK {
+      content = .other
       return
     }
     guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: 100) ?? Data() else {

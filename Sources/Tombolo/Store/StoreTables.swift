@@ -81,6 +81,10 @@ enum StoreTables {
     """,
     "CREATE TABLE _tombolo_pull(number INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT",
     """
+    CREATE TABLE _tombolo_decomposed(tab TEXT NOT NULL, name TEXT NOT NULL, composed TEXT NOT NULL, \
+    record BLOB NOT NULL, PRIMARY KEY(tab, name, composed, record)) STRICT, WITHOUT ROWID
+    """,
+    """
     CREATE TABLE _tombolo_pulled(pull INTEGER NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, \
     PRIMARY KEY(pull, part)) STRICT
     """,

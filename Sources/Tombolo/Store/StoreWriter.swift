@@ -29,6 +29,9 @@ package final class StoreWriter {
   var updated: [(entity: String, id: RecordID)] = []
   /// Records of entities with unique keys that were inserted, or whose key was written.
   var uniquePending: [UniqueCandidate] = []
+  /// Where each record is among the first of them.
+  var pendingPlaces: [RecordID: [Int]] = [:]
+  var pendingPlacesCount = 0
   /// Written references that are one-to-one or declared acyclic.
   var referencesPending: [ReferenceCandidate] = []
   /// What another program wrote is there already, and a key that rejects cannot refuse it any more.
@@ -126,7 +129,7 @@ package final class StoreWriter {
     try changed.forEach { position in
       let column = entity.columns[position]
       var new = try source.value(of: column)
-      if column.isCounter, let total = sum(column, over: old.values[index], new, source) {
+      if column.isCounter, let total = try sum(entity, column, over: old.values[index], new, source) {
         new = total
         if new != old.values[index] { sums.append((Int32(3 + writes.count), total)) }
         // The record does not show what its writer believes.
@@ -158,10 +161,18 @@ package final class StoreWriter {
   }
 
   /// What a counter comes to where others have added to it since its writer read it; nil where nobody has.
-  private func sum(_ column: ColumnPlan, over stored: Value, _ new: Value, _ source: some RowSource) -> Value? {
-    guard let base = source.base(of: column), base != stored, let added = CounterMerge.delta(from: base, to: new) else {
-      return nil
+  /// - Throws: `integer_out_of_range`: what replicas exchange is the difference, which has to fit as well.
+  private func sum(
+    _ entity: EntityPlan, _ column: ColumnPlan, over stored: Value, _ new: Value, _ source: some RowSource
+  ) throws -> Value? {
+    let base = source.base(of: column) ?? stored
+    guard CounterMerge.fits(from: base, to: new, over: stored) else {
+      throw TomboloError(
+        .integerOutOfRange,
+        "The change of the counter \(entity.name).\(column.property) does not fit 64 bits with a sign.",
+        remedy: "Change it by less: what travels is the difference.")
     }
+    guard base != stored, let added = CounterMerge.delta(from: base, to: new) else { return nil }
     return CounterMerge.sum(stored, added)
   }
 
@@ -196,7 +207,10 @@ package final class StoreWriter {
       ChangeRecorder.Write(column: $0.column, old: $1, new: $0.value, isConsequence: isConsequence)
     }
     if writes.isEmpty { return }
-    for (index, item) in values.enumerated() { pair.update.bind(item.value, at: Int32(index + 3)) }
+    for (index, item) in values.enumerated() {
+      pair.update.bind(item.value, at: Int32(index + 3))
+      if case .text(let text) = item.value { try noteText(entity, id, item.column, text) }
+    }
     try finishUpdate(entity, id, writes, old, recorder, pair)
     outcome.touched.append((entity.name, id))
   }
@@ -257,7 +271,7 @@ package final class StoreWriter {
     let bound = statement.bound
     try checkSize(of: entity, id, columns, atMost: bound.byteCount + 8 * columns.count, source)
     if bound.hasNaN { throw try notANumber(entity, columns, source) }
-    if bound.wideTexts != 0 { try noteTexts(entity, columns, bound.wideTexts, from: first, source) }
+    if bound.wideTexts != 0 { try noteTexts(entity, id, columns, bound.wideTexts, from: first, source) }
     guard bound.nulls != 0 else { return }
     var parameter = first
     try columns.forEach { position in
@@ -270,21 +284,22 @@ package final class StoreWriter {
 
   /// Remembers of a column that it holds text that is not in composed form (NFC).
   private func noteTexts(
-    _ entity: EntityPlan, _ columns: ColumnSet, _ wide: UInt64, from first: Int32, _ source: some RowSource
+    _ entity: EntityPlan, _ id: RecordID, _ columns: ColumnSet, _ wide: UInt64, from first: Int32,
+    _ source: some RowSource
   ) throws {
     var parameter = first
     try columns.forEach { position in
       defer { parameter += 1 }
       guard wide & Statement.BoundNotes.bit(parameter) != 0 else { return }
       let column = entity.columns[position]
-      if case .text(let text) = try source.value(of: column) { try noteText(entity, column, text) }
+      if case .text(let text) = try source.value(of: column) { try noteText(entity, id, column, text) }
     }
   }
 
-  func noteText(_ entity: EntityPlan, _ column: ColumnPlan, _ text: String) throws {
-    guard case .attribute(let attribute) = column.kind, attribute.type == .string, !text.isComposed,
-      try isComposed(entity, column)
-    else { return }
+  func noteText(_ entity: EntityPlan, _ id: RecordID, _ column: ColumnPlan, _ text: String) throws {
+    guard case .attribute(let attribute) = column.kind, attribute.type == .string, !text.isComposed else { return }
+    try DecomposedTexts(connection: connection).note(text, of: id, in: column, of: entity)
+    guard try isComposed(entity, column) else { return }
     uncomposed?.insert([entity.table, column.column])
     try connection.run("UPDATE _tombolo_column SET is_composed = 0 WHERE entity = ?1 AND property = ?2") {
       $0.bind(column.declaringEntity, at: 1)

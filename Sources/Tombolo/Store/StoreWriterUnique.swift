@@ -33,35 +33,68 @@ extension StoreWriter {
     var otherRow: Int64
   }
 
-  private func collision(of candidate: UniqueCandidate, on key: UniquePlan) throws -> Collision? {
-    let entity = candidate.entity
+  /// The query for another record of which a key equals that of a given one (`?1`): identity, both row numbers, entity.
+  package func collisionQuery(_ entity: EntityPlan, _ key: UniquePlan) throws -> String {
     let table = entity.table.quotedIdentifier
-    let equalities = try key.columns.map { position in
-      let column = entity.columns[position]
-      let (other, own) = (column.value(in: "other"), column.value(in: "own"))
-      return try isComposed(entity, column)
-        ? "\(other) = \(own)" : "tombolo_composed(\(other)) = tombolo_composed(\(own))"
-    }
     let kind = entity.hasEntityColumn ? "other._tombolo_entity" : "NULL"
     // A constraint of a base spans its subclasses, one of a subclass only what is below it.
     var scope = ""
     if entity.hasEntityColumn, let declaring = schema.entity(key.declaringEntity) {
       scope = " AND other._tombolo_entity IN (\(declaring.concreteNames.map(\.quotedLiteral).joined(separator: ", ")))"
     }
-    let sql =
+    let parts = try equalities(of: key, in: entity).map { equality in
       "SELECT other._tombolo_id, other.rowid, own.rowid, \(kind) FROM \(table) own JOIN \(table) other "
-      + "ON \(equalities.joined(separator: " AND ")) AND other.rowid <> own.rowid\(scope) "
-      + "WHERE own._tombolo_id = ?1 LIMIT 1"
+        + "ON \(equality) AND other.rowid <> own.rowid\(scope) WHERE own._tombolo_id = ?1"
+    }
+    return parts.joined(separator: " UNION ALL ") + " LIMIT 1"
+  }
+
+  private func collision(of candidate: UniqueCandidate, on key: UniquePlan) throws -> Collision? {
+    let entity = candidate.entity
+    let sql = try collisionQuery(entity, key)
     return try connection.firstRow(sql, { $0.bind(candidate.id, at: 1) }) { row -> Collision? in
       guard let id = row.recordID(0) else { return nil }
       let concrete = (entity.hasEntityColumn ? schema.entity(row.string(3)) : nil) ?? entity
-      let known = uniquePending.filter { $0.id == id }
+      let known = pendingPlaces(of: id).map { uniquePending[$0] }
       var assigned = ColumnSet()
       for earlier in known { earlier.assigned.forEach { assigned.insert($0) } }
       let other = UniqueCandidate(
         entity: concrete, id: id, assigned: assigned, isInsert: known.contains(where: \.isInsert))
       return Collision(own: candidate, ownRow: row.int64(2), other: other, otherRow: row.int64(1))
     } ?? nil
+  }
+
+  /// The conditions by which another row has the same key: one by the key's index, and one for each column that ever held
+  /// text in another than composed form, by the list of such texts.
+  private func equalities(of key: UniquePlan, in entity: EntityPlan) throws -> [String] {
+    var indexed: [String] = []
+    var exact: [String] = []
+    var listed: [String] = []
+    for position in key.columns {
+      let column = entity.columns[position]
+      let (other, own) = (column.value(in: "other"), column.value(in: "own"))
+      if try isComposed(entity, column) {
+        indexed.append("\(other) = \(own)")
+        exact.append("\(other) = \(own)")
+      } else {
+        let composed = "tombolo_composed(\(own))"
+        indexed.append("\(other) IN (\(own), \(composed))")
+        exact.append("tombolo_composed(\(other)) = \(composed)")
+        listed.append(
+          "other._tombolo_id IN (\(DecomposedTexts.candidates(column, of: entity, composed: composed)))")
+      }
+    }
+    let exactly = exact.joined(separator: " AND ")
+    return [indexed.joined(separator: " AND ")] + listed.map { "\($0) AND \(exactly)" }
+  }
+
+  /// The places of a record among the candidates.
+  private func pendingPlaces(of id: RecordID) -> [Int] {
+    while pendingPlacesCount < uniquePending.count {
+      pendingPlaces[uniquePending[pendingPlacesCount].id, default: []].append(pendingPlacesCount)
+      pendingPlacesCount += 1
+    }
+    return pendingPlaces[id] ?? []
   }
 
   private func unite(_ collision: Collision) throws {

@@ -19,6 +19,8 @@ package struct ConflictRestoration: Hashable, Sendable {
   package enum Act: Hashable, Sendable {
     /// A value was written into it again, or a pair linked or parted.
     case written
+    /// It has what was lost already: nothing was written.
+    case stoodAlready
     /// It was gone, and is back.
     case madeAnew
     /// A deletion of it that had been undone was made again.

@@ -166,7 +166,7 @@ struct ConflictRestoring {
     return try writer.contains(entity, id)
   }
 
-  private static let undoneDeletes: Set<ConflictRule> = [.deny, .editWins, .mergeUnseen]
+  static let undoneDeletes: Set<ConflictRule> = [.deny, .editWins, .mergeUnseen]
   /// By these a write is lost because its record is.
   private static let deaths: Set<ConflictRule> = [.recordDeleted, .recordGone, .parentDeleted, .overwrittenIncarnation]
 

@@ -34,9 +34,12 @@ extension Store {
       try Self.forget(restoration.settled, writer.connection, schema)
       done = restoration
     }.outcome
-    guard let done else { preconditionFailure("a save that neither ended nor threw") }
+    guard var done else { preconditionFailure("a save that neither ended nor threw") }
     // What stands already changes nothing, and a save that changes nothing is rolled back whole.
-    if outcome.save == nil { try write { try Self.forget(done.settled, $0, schema) } }
+    if outcome.save == nil {
+      try write { try Self.forget(done.settled, $0, schema) }
+      if done.act == .written { done.act = .stoodAlready }
+    }
     return done
   }
 

@@ -45,7 +45,7 @@ struct Incidents {
         incidents.append(RepairIncident(time: UInt64(max(0, row.int64(1))), records: []))
         last = row.int64(0)
       }
-      guard let id = row.recordID(2), let kind = RecordDifference.Kind(rawValue: row.string(4)) else { return }
+      guard let id = row.recordID(2), let kind = RepairIncident.Kind(rawValue: row.string(4)) else { return }
       incidents[incidents.count - 1].records.append(
         RepairIncident.Record(id: id, entity: row.isNull(3) ? nil : row.string(3), kind: kind))
     }

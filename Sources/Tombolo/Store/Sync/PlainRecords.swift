@@ -171,7 +171,7 @@ extension ReplicaTransaction {
   private func noteTexts(_ record: PlainRecord) throws {
     let entity = record.table.entity
     for (field, position) in zip(record.state.fields, record.positions) {
-      try rows.noteText(field.value, in: entity.columns[position], of: entity)
+      try rows.noteText(field.value, of: record.state.id, in: entity.columns[position], of: entity)
     }
   }
 }

@@ -35,11 +35,25 @@ package struct RepairOutcome: Hashable, Sendable {
 
 /// A repair in the log.
 package struct RepairIncident: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable {
+    /// It differed from the server's record, as ``RecordDifference/Kind`` has it.
+    case changed, missing, extra
+    /// Another program had written text that was not UTF-8; it was read as ISO 8859-1.
+    case text
+
+    init(_ difference: RecordDifference.Kind) {
+      switch difference {
+      case .changed: self = .changed
+      case .missing: self = .missing
+      case .extra: self = .extra
+      }
+    }
+  }
   package struct Record: Hashable, Sendable {
     package var id: RecordID
     /// Nil where this schema does not have it.
     package var entity: String?
-    package var kind: RecordDifference.Kind
+    package var kind: Kind
   }
   /// Milliseconds since 1970.
   package var time: UInt64

@@ -41,7 +41,8 @@ final class ReplicaRepair {
       for key in try pairs(of: difference.id) where pulled[key] == nil {
         pulled[key] = LinkState(link: key, isPresent: false, stamp: .zero)
       }
-      mended.append(RepairIncident.Record(id: difference.id, entity: entity, kind: difference.kind))
+      mended.append(
+        RepairIncident.Record(id: difference.id, entity: entity, kind: RepairIncident.Kind(difference.kind)))
     }
     try exchange.relay(works)
     try exchange.relayOpen()

@@ -175,7 +175,7 @@ final class ReplicaRows {
       insert.bind(stamps, at: Int32(row.values.count + 2))
       try insert.run()
     }
-    try noteText(row)
+    try noteText(row, of: id)
     if hasHidden || !row.hidden.isEmpty { try writeHidden(row, id, old: old?.hidden ?? [:]) }
     visible[id] = true
   }
@@ -203,13 +203,16 @@ final class ReplicaRows {
     }
   }
 
-  private func noteText(_ row: Row) throws {
-    for (column, value) in zip(row.entity.columns, row.values) { try noteText(value, in: column, of: row.entity) }
+  private func noteText(_ row: Row, of id: RecordID) throws {
+    for (column, value) in zip(row.entity.columns, row.values) {
+      try noteText(value, of: id, in: column, of: row.entity)
+    }
   }
 
   /// A column remembers whether it ever held text that is not in composed form.
-  func noteText(_ value: Value, in column: ColumnPlan, of entity: EntityPlan) throws {
+  func noteText(_ value: Value, of id: RecordID, in column: ColumnPlan, of entity: EntityPlan) throws {
     guard case .text(let text) = value, !text.isComposed else { return }
+    try DecomposedTexts(connection: connection).note(text, of: id, in: column, of: entity)
     guard uncomposed.insert([entity.table, column.column]).inserted else { return }
     try connection.run("UPDATE _tombolo_column SET is_composed = 0 WHERE entity = ?1 AND property = ?2") {
       $0.bind(column.declaringEntity, at: 1)

@@ -12,6 +12,7 @@ extension Store {
       guard let url = try book.text(.url) else { return nil }
       let meta = StoreMeta(connection)
       let offset = try book.numberOffset
+      // Notes of other programs' writes are left where the store is open for reading only: they will be a save.
       let counts = try connection.firstRow(
         "SELECT count(*) FILTER (WHERE state = 1), count(*) FILTER (WHERE state = 4), min(base) "
           + "FROM _tombolo_save WHERE state IN (2, 4) OR state = 1 AND \(Outbox.hasChanges)"
@@ -22,7 +23,7 @@ extension Store {
         replica: try meta.replica, formerReplicas: try book.formerReplicas, remoteURL: url,
         tokenFile: try book.text(.tokenFile), epoch: try book.epoch,
         cursor: cursor, highestSave: SaveNumber(UInt64(max(0, highest))), holds: counts?.2,
-        unsent: counts?.0 ?? 0, parked: counts?.1 ?? 0,
+        unsent: (counts?.0 ?? 0) + (try ShellNotes.exist(connection) ? 1 : 0), parked: counts?.1 ?? 0,
         lastPush: try book.integer(.lastPush).map { UInt64(bitPattern: $0) },
         lastPull: try book.integer(.lastPull).map { UInt64(bitPattern: $0) })
     }
