@@ -37,6 +37,23 @@ struct RecordCommandTests {
     #expect(fixture.run("get", store, "Book", book, "--json").output.contains(#""title":"a=b:null""#))
   }
 
+  @Test("A time that is generated has milliseconds and no more, in whichever second it falls")
+  func generatedTime() throws {
+    let fixture = try CommandFixture()
+    let store = fixture.path("events.store")
+    let schema = """
+      {"name":"Events","version":"1.0.0","entities":[{"name":"Event","attributes":[
+        {"name":"name","type":"string","default":""},{"name":"at","type":"date","default":{"generated":"now"}}]}]}
+      """
+    #expect(fixture.run("init", store, "--schema", try fixture.write(schema, to: "events.json")).status == 0)
+    for _ in 0..<20 { _ = try fixture.add(store, "Event", "name=x") }
+    for line in fixture.run("list", store, "Event", "--csv").lines.dropFirst() {
+      let fields = line.split(separator: ",").map { String($0) }
+      let parts = (fields.first { $0.hasSuffix("Z") } ?? "").split(separator: ".").map { String($0) }
+      #expect(parts.dropFirst().allSatisfy { $0.count <= 4 }, "\(line)")
+    }
+  }
+
   @Test("set does not do away with the record that has a unique value already")
   func setTakenValue() throws {
     let fixture = try CommandFixture()

@@ -129,7 +129,7 @@ package enum NewRecord {
         case .constant: continue
         case .generatedUUID: values[column.property] = .blob(randomUUID(randomness).bytes)
         case .generatedNow:
-          values[column.property] = .real(Double(clock.milliseconds()) / 1_000 - 978_307_200)
+          values[column.property] = .real((Double(clock.milliseconds()) - 978_307_200_000) / 1_000)
         case nil where attribute.isOptional: continue
         case nil:
           throw TomboloError(

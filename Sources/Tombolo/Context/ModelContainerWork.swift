@@ -62,7 +62,7 @@ extension ModelContainer {
     }
   }
 
-  /// The same as ``erase()``.
-  @available(*, deprecated, renamed: "erase")
-  public func deleteAllData() throws { try erase() }
+  /// The same as ``erase()``, for sources that were written before it: where it fails, everything stays, and nothing says so.
+  @available(*, deprecated, message: "erase() says why it could not.")
+  public func deleteAllData() { try? erase() }
 }

@@ -2,8 +2,8 @@ import TomboloProtocol
 
 /// Turns an attribute's Swift type, options and default into its part of the schema document.
 struct AttributeReader<Value: Codable> {
-  private let isOptional: Bool
-  private let type: AttributeType
+  let isOptional: Bool
+  let type: AttributeType
   private let swiftType: String?
   private let cases: [TomboloProtocol.Value]
 

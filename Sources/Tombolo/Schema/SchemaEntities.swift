@@ -37,9 +37,11 @@ extension Schema {
     /// The names of the classes directly below.
     let subclasses: [String]
     let description: ClassDescription?
+    private let document: SchemaDocument
 
     init(_ entity: SchemaEntity, in document: SchemaDocument, description: ClassDescription? = nil) {
       self.entity = entity
+      self.document = document
       self.description = description
       var bases: [SchemaEntity] = []
       // Ends: a hierarchy has as many levels as the document has entities, at most.
@@ -56,6 +58,12 @@ extension Schema {
     public var name: String { entity.name }
     /// The base class's name; nil for a root.
     public var superentityName: String? { entity.superentity }
+    /// The base class, as data without types; nil for a root.
+    public var superentity: Entity? { bases.first.map { Entity($0, in: document) } }
+    /// The classes that derive from it directly, as data without types.
+    public var subentities: Set<Entity> {
+      Set(document.entities.filter { subclasses.contains($0.name) }.map { Entity($0, in: document) })
+    }
     /// The names of the classes that derive from it directly, in alphabetical order.
     public var subentityNames: [String] { subclasses }
     /// The class's own attributes.

@@ -57,12 +57,15 @@ extension Schema {
   public struct Relationship: SchemaProperty {
     package let relationship: SchemaRelationship
     private let description: RelationshipDescription?
+    /// A literal that captures nothing.
+    nonisolated(unsafe) private let path: AnyKeyPath?
     /// The Swift type: a model, an optional, or an array; of a schema without classes, `AnyObject` or an array of it.
     public let valueType: Any.Type
 
     init(_ relationship: SchemaRelationship, description: ClassDescription.Property? = nil) {
       self.relationship = relationship
       self.description = description?.relationship
+      path = description?.path
       if let description {
         valueType = type(of: description.path).valueType
       } else {
@@ -78,6 +81,8 @@ extension Schema {
     public var destination: String { relationship.destination }
     /// The name of the other side; nil where there is none.
     public var inverseName: String? { relationship.inverse }
+    /// The property's key path; nil where there are no classes.
+    public var keypath: AnyKeyPath? { path }
     /// The declared key path of the other side; nil where it is inferred, or there are no classes.
     public var inverseKeyPath: AnyKeyPath? { description?.options.inverse }
     /// Whether nil is a value.

@@ -22,7 +22,9 @@ public protocol SchemaMigrationPlan: SendableMetatype {
 }
 
 /// A step from one schema version to the next.
-public enum MigrationStage {
+public enum MigrationStage: @unchecked Sendable {
+  // Guarded by the one thread that opens the store: it alone calls the closures.
+
   /// Added, removed and renamed parts: nothing has to be computed.
   case lightweight(fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type)
   /// The same, with closures that see the old and the new models.

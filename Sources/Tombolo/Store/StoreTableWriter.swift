@@ -60,7 +60,7 @@ struct StoreTableWriter {
       try connection.run("UPDATE \(table) SET \(name) = ?1 \(scope)") { $0.bind(value, at: 1) }
     case .generatedNow:
       // Seconds between 1970 and 2001.
-      let now = Double(options.clock.milliseconds()) / 1000 - 978_307_200
+      let now = (Double(options.clock.milliseconds()) - 978_307_200_000) / 1000
       try connection.run("UPDATE \(table) SET \(name) = ?1 \(scope)") { $0.bind(now, at: 1) }
     case .generatedUUID:
       var rows: [Int64] = []

@@ -11,6 +11,7 @@ package enum QueryFunctions {
     try registerText(on: connection)
     try registerNumbers(on: connection)
     try registerLists(on: connection)
+    try CodableMember.register(on: connection)
   }
 
   /// What an SQL function throws; its description becomes SQLite's message.

@@ -147,6 +147,9 @@ extension QueryCompiler {
       // An enum is stored as its raw value.
       return result
     default:
+      if scalar.type == .attribute(.codable), let member = CodableMember.of(property) {
+        return member.scalar(of: scalar)
+      }
       throw QueryFailure.unsupported(
         "\(property.path)", instead: "Compare the stored property itself, or store what you filter by in one.")
     }

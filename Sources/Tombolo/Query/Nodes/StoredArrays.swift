@@ -27,8 +27,32 @@ extension QueryCompiler {
     return StoredElements(source: "json_each(\(array.sql)) AS \(alias)", element: element, mayFail: array.mayFail)
   }
 
+  /// The value of a key in a stored dictionary, null where there is none.
+  func entry(
+    of stored: QueryScalar, _ type: any Any.Type, _ valueType: any Any.Type, _ key: QueryOperand
+  ) throws -> QueryScalar {
+    guard stored.type == .attribute(.codable), type is any TextKeyed.Type, let type = Self.simpleType(valueType) else {
+      throw QueryFailure.unsupported(
+        "a subscript of such a stored dictionary", instead: "Store what you filter by in its own property.")
+    }
+    let key = try scalar(key, as: .text)
+    let alias = makeAlias()
+    var result = QueryScalar(
+      "(SELECT \(alias).value FROM json_each(\(stored.sql)) AS \(alias) "
+        + "WHERE tombolo_composed(\(alias).key) = \(key.comparable(inside: .equality)))", .atom, type)
+    result.isComposed = !type.isText
+    result.isNullable = true
+    result.mayFail = stored.mayFail || key.mayFail
+    return result
+  }
+
   private static func elementType(of sequence: (some ArrayValue).Type) -> ScalarType? {
-    switch sequence.elementType {
+    simpleType(sequence.elementType)
+  }
+
+  /// The type of a value that JSON holds as what it is; nil for others.
+  private static func simpleType(_ type: any Any.Type) -> ScalarType? {
+    switch type {
     case is String.Type: .text
     case is Bool.Type: .bool
     case is Int.Type, is Int64.Type: .integer
@@ -87,6 +111,10 @@ extension QueryCompiler {
     return result
   }
 }
+
+/// Dictionaries with texts as keys are stored as JSON objects.
+protocol TextKeyed {}
+extension Dictionary: TextKeyed where Key == String {}
 
 /// Arrays and sets are stored as JSON arrays.
 protocol ArrayValue {

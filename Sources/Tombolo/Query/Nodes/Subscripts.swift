@@ -2,7 +2,11 @@ import Foundation
 
 extension PredicateExpressions.DictionaryKeySubscript: QueryExpression {
   func operand(in compiler: QueryCompiler) throws -> QueryOperand {
-    guard case .constant(let dictionary as [Key.Output: Value]) = try compiler.operand(wrapped),
+    let base = try compiler.operand(wrapped)
+    if case .scalar(let stored) = base {
+      return .scalar(try compiler.entry(of: stored, Wrapped.Output.self, Value.self, compiler.operand(key)))
+    }
+    guard case .constant(let dictionary as [Key.Output: Value]) = base,
       case .constant(let key as Key.Output) = try compiler.operand(key)
     else { throw Self.unsupported }
     return .constant(dictionary[key].flatMap { withoutOptional($0) })
