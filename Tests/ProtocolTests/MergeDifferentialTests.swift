@@ -101,8 +101,13 @@ enum ModelForm {
     FeedPosition(try #require(any as? NSNumber).uint64Value)
   }
 
-  static func value(_ any: Any?, isReference: Bool) throws -> Value {
-    if let text = any as? String { return isReference ? Value(reference: id(text)) : .text(text) }
+  /// What the engine calls a field.
+  static func field(_ name: String) -> String { name == "key" ? ResolvedOrder.prefix + "own" : name }
+
+  static func value(_ any: Any?, isReference: Bool, isKey: Bool = false) throws -> Value {
+    if let text = any as? String {
+      return isReference ? Value(reference: id(text)) : isKey ? .blob(Array(text.utf8)) : .text(text)
+    }
     if let number = any as? NSNumber { return .integer(number.int64Value) }
     return .null
   }
@@ -133,7 +138,8 @@ enum ModelForm {
       let parts = try #require(any as? [Any])
       fields.append(
         MergeField(
-          name: name, value: try value(parts[0], isReference: isReference(name)), stamp: try stamp(parts[1]),
+          name: field(name), value: try value(parts[0], isReference: isReference(name), isKey: name == "key"),
+          stamp: try stamp(parts[1]),
           position: try position(parts[2]),
           writePosition: try position(parts[3])))
     }
@@ -155,13 +161,15 @@ enum ModelForm {
       let written = Set(try line.list("written").compactMap { $0 as? String })
       let fields = try JSONLine(line.object["vals"]).object.map { name, any in
         Change.InitialField(
-          name: name, value: try value(any, isReference: isReference(name)), isAssigned: written.contains(name))
+          name: Self.field(name), value: try value(any, isReference: isReference(name), isKey: name == "key"),
+          isAssigned: written.contains(name))
       }
       return .create(Change.Create(entity: try line.text("t"), id: id, fields: fields))
     case "set":
       let field = try line.text("f")
       let write = Change.FieldWrite(
-        name: field, value: try value(line.object["v"], isReference: isReference(field)),
+        name: Self.field(field),
+        value: try value(line.object["v"], isReference: isReference(field), isKey: field == "key"),
         base: try Self.stamp(line.object["base"]))
       return .update(
         Change.Update(entity: entity, id: id, incarnation: try Self.stamp(line.object["inc"]), writes: [write]))

@@ -36,7 +36,7 @@ struct MergeModelLog {
       return Entry(
         author: ReplicaID(UInt64(try ModelForm.position(parts[0]).rawValue)),
         rule: ConflictRule(rawValue: try #require(Self.rules[name])), record: try ModelForm.id(parts[3]),
-        field: parts[4] as? String, stamp: try ModelForm.stamp(parts[1]))
+        field: (parts[4] as? String).map(ModelForm.field), stamp: try ModelForm.stamp(parts[1]))
     }
     let own = entries.map {
       Entry(author: $0.replica, rule: $0.rule, record: $0.record, field: $0.field, stamp: $0.lost.stamp)

@@ -11,7 +11,8 @@ enum MergeModelSchema {
       many("tags", "T", inverse: "tagged"),
     ]
     for (holder, rule) in [("C", DeleteRule.cascade), ("N", .nullify), ("D", .deny), ("M", .nullify)] {
-      partners.append(many("all\(holder)", holder, inverse: "own", rule: rule))
+      // The model's key of a member is the engine's position.
+      partners.append(many("all\(holder)", holder, inverse: "own", rule: rule, isOrdered: holder == "M"))
     }
     partners.append(relationship("allO", "O", inverse: "own"))
     let plain = [attribute("f")]
@@ -33,7 +34,7 @@ enum MergeModelSchema {
         name: "R", attributes: [attribute("f"), attribute("k")], relationships: [many("allS", "S", inverse: "own")],
         unique: [UniqueConstraint(attributes: ["k"], onConflict: .reject)]),
       SchemaEntity(
-        name: "M", attributes: [attribute("f"), attribute("key", type: .string)],
+        name: "M", attributes: [attribute("f")],
         relationships: [relationship("own", "P", inverse: "allM")]),
       SchemaEntity(
         name: "C", attributes: plain,
@@ -67,8 +68,9 @@ enum MergeModelSchema {
   }
 
   static func many(
-    _ name: String, _ destination: String, inverse: String, rule: DeleteRule = .nullify
+    _ name: String, _ destination: String, inverse: String, rule: DeleteRule = .nullify, isOrdered: Bool = false
   ) -> SchemaRelationship {
-    SchemaRelationship(name: name, destination: destination, isToMany: true, inverse: inverse, deleteRule: rule)
+    SchemaRelationship(
+      name: name, destination: destination, isToMany: true, inverse: inverse, deleteRule: rule, isOrdered: isOrdered)
   }
 }

@@ -256,7 +256,7 @@ struct SchemaEvolutionTests {
     EvolutionCase("change who wins against a deletion", [(.refused, "delete_policy_changed")]) {
       $0.entity("Item") { $0.concurrentDelete = .editWins }
     },
-    EvolutionCase("order a relationship", [(.refused, "order_changed")]) {
+    EvolutionCase("order a relationship", [(.warning, "order_added")]) {
       $0.relationship("Box", "items") { $0.isOrdered = true }
     },
     EvolutionCase("forbid cycles", [(.refused, "acyclic_changed")]) {

@@ -9,7 +9,8 @@ public struct Conflict: Hashable, Sendable, Identifiable {
   public let entity: String
   /// The record's identifier.
   public let record: String
-  /// The attribute or relationship; nil where the whole record is concerned.
+  /// The attribute or relationship; nil where the whole record is concerned. A place in an ordered to-many has the name
+  /// of the reference to the owner, and no values.
   public let property: String?
   /// The rule by which the write does not stand, as `later_edit`.
   public let rule: String
@@ -40,12 +41,13 @@ public struct Conflict: Hashable, Sendable, Identifiable {
     id = entry.id.description
     entity = entry.entity
     record = entry.record.description
-    property = entry.field
+    property = wording.property
     rule = entry.rule.rawValue
     lost = wording.lost
     standing = wording.standing
     let type = schema.entity(entry.entity)?.attributes.first { $0.name == entry.field }?.type
-    self.base = base.flatMap { ValueText.text($0, type: type) }
+    self.base =
+      schema.order(entry.field, of: entry.entity) == nil ? base.flatMap { ValueText.text($0, type: type) } : nil
     standingAt = entry.standing.map { Self.date($0.stamp) }
     standingReplica = entry.standing?.stamp.replica.description
     lostAt = Self.date(entry.lost.stamp)

@@ -18,9 +18,11 @@ struct ConflictSentence {
     let name = property.name ?? ""
     switch entry.rule {
     case .deny, .editWins, .mergeUnseen: return "Your deletion of \(record)"
+    case .repaired where property.place != nil: return "The place of \(record) in \(property.place ?? "")"
     case .repaired: return "The \(property.name ?? "value") \(lost) of \(record)"
     default: break
     }
+    if let place = property.place { return "Your place of \(record) in \(place)" }
     if property.isPair {
       return entry.lost.value.isNull
         ? "Your removal of \(standing) from \(name) of \(record)" : "Your addition of \(lost) to \(name) of \(record)"

@@ -6,6 +6,8 @@ package struct ConflictWording: Sendable {
   package let lost: String?
   package let standing: String?
   package let sentence: String
+  /// The attribute or relationship; of a place in a list the reference to the owner.
+  package let property: String?
 
   /// - Parameters:
   ///   - name: what a person calls the record, where it has something to be recognised by.
@@ -25,8 +27,11 @@ package struct ConflictWording: Sendable {
     _ entry: ConflictEntry, schema: ResolvedSchema, record: String, isDated: Bool = true, standsAgain: Bool = false
   ) {
     let property = ConflictProperty(entry, in: schema)
-    lost = ValueText.text(entry.lost.value, type: property.type)
-    standing = entry.standing.flatMap { ValueText.text($0.value, type: property.type) }
+    // The bytes of a position tell a person nothing.
+    let isPlace = property.place != nil
+    lost = isPlace ? nil : ValueText.text(entry.lost.value, type: property.type)
+    standing = isPlace ? nil : entry.standing.flatMap { ValueText.text($0.value, type: property.type) }
+    self.property = entry.property(in: schema)
     let by = isDated ? Self.author(entry) : nil
     let words = ConflictSentence(
       entry: entry, property: property, record: record, lost: Self.shown(entry.lost.value, property),
@@ -41,6 +46,7 @@ package struct ConflictWording: Sendable {
   }
 
   private static func shown(_ value: Value, _ property: ConflictProperty) -> String {
+    if property.place != nil { return "another place" }
     if let destination = property.destination {
       return value.reference.map { "\(destination) \($0.description.prefix(13))" } ?? "none"
     }
@@ -56,6 +62,13 @@ package struct ConflictWording: Sendable {
   }
 }
 
+extension ConflictEntry {
+  /// The attribute or relationship that it is about, as its class declares it.
+  package func property(in schema: ResolvedSchema) -> String? {
+    schema.order(field, of: entity)?.reference ?? field
+  }
+}
+
 /// What the schema says of the property that an entry names.
 struct ConflictProperty {
   let name: String?
@@ -64,6 +77,8 @@ struct ConflictProperty {
   /// What a reference or a pair names.
   let destination: String?
   let isPair: Bool
+  /// For a position in an ordered list: the list, as `Folder.notes`.
+  let place: String?
 
   init(_ entry: ConflictEntry, in schema: ResolvedSchema) {
     let entity = schema.entity(entry.entity)
@@ -73,6 +88,7 @@ struct ConflictProperty {
     type = attribute?.type
     isCounter = attribute?.merge == .counter
     isPair = link != nil
+    place = schema.order(entry.field, of: entry.entity).map { "\($0.owner).\($0.list)" }
     destination =
       link.flatMap { link in schema.links[link.key].map { link.isSource ? $0.target : $0.source } }
       ?? entity?.references.first { $0.name == entry.field }?.destination

@@ -68,6 +68,9 @@ extension ParkedChange.Edit {
     entity = change.entity
     func written(_ name: String, _ value: Value) -> ParkedChange.Written {
       let type = schema.entity(change.entity)?.attributes.first { $0.name == name }?.type
+      if schema.order(name, of: change.entity) != nil {
+        return ParkedChange.Written(name: schema.title(of: name, in: change.entity), value: nil)
+      }
       return ParkedChange.Written(name: name, value: ValueText.text(value, type: type))
     }
     switch change {

@@ -42,6 +42,9 @@ public struct RestoredConflict: Hashable, Sendable {
     _ part: ConflictRestoration.Part, of entity: String, _ schema: ResolvedSchema
   ) -> Part? {
     guard let property = part.property else { return nil }
+    if schema.order(property, of: entity) != nil {
+      return Part(property: schema.title(of: property, in: entity), value: nil, reason: nil)
+    }
     let type = schema.entity(entity)?.attributes.first { $0.name == property }?.type
     return Part(
       property: property, value: ValueText.text(part.value, type: type),
@@ -52,7 +55,10 @@ public struct RestoredConflict: Hashable, Sendable {
     _ restoration: ConflictRestoration, _ restored: [Part], _ missing: [Part]
   ) -> [String] {
     let record = "\(restoration.entity) \(restoration.record)"
-    let values = restored.map { "\($0.property) \($0.value.map { "“\($0)”" } ?? "no value")" }.joined(separator: ", ")
+    let values = zip(restored, restoration.restored.filter { $0.property != nil }).map { part, raw in
+      if part.property != raw.property { return "its \(part.property)" }
+      return "\(part.property) \(part.value.map { "“\($0)”" } ?? "no value")"
+    }.joined(separator: ", ")
     var lines: [String]
     switch restoration.act {
     case .written: lines = ["Written again in \(record): \(values)."]

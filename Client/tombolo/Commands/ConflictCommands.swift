@@ -101,7 +101,7 @@ package struct ConflictsCommand: Command {
   private static func json(_ entry: ConflictEntry, _ wording: ConflictWording, _ standsAgain: Bool) -> JSONText {
     .object([
       ("id", .string(entry.id.description)), ("rule", .string(entry.rule.rawValue)), ("entity", .string(entry.entity)),
-      ("record", .string(entry.record.description)), ("property", .optional(entry.field)),
+      ("record", .string(entry.record.description)), ("property", .optional(wording.property)),
       ("lost", .optional(wording.lost)), ("standing", .optional(wording.standing)),
       ("lostAt", .string(TimeText.text(entry.lost.stamp.clock.milliseconds))),
       ("by", .optional(entry.standing?.stamp.replica.description)), ("standsAgain", .bool(standsAgain)),

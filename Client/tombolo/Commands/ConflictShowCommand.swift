@@ -71,18 +71,20 @@ private struct ConflictView {
   let schema: StoreSchema
   let stamps: StampWording
 
+  /// Whether it is about a place in a list, whose bytes tell a person nothing.
+  private var isPlace: Bool { schema.resolved.order(entry.field, of: entry.entity) != nil }
   private var wording: ConflictWording {
     ConflictWording(entry, schema: schema.resolved, name: name, standsAgain: standsAgain)
   }
 
   private func text(_ value: Value) -> String? {
-    guard let field = entry.field else { return nil }
+    guard let field = entry.field, !isPlace else { return nil }
     return ValueText.text(value, type: schema.entity(entry.entity)?.column(field)?.attributeType)
   }
 
   func show(in output: Output) {
     output.line(
-      "\(entry.entity) \(name.map { "“\(TextTable.shown($0))” " } ?? "")\(entry.record)\(entry.field.map { ", \($0)" } ?? "")"
+      "\(entry.entity) \(name.map { "“\(TextTable.shown($0))” " } ?? "")\(entry.record)\(entry.field.map { ", \(schema.resolved.title(of: $0, in: entry.entity))" } ?? "")"
     )
     line("you saw", base.map { text($0.value) }, base?.stamp ?? entry.base, in: output)
     line("you wrote", .some(text(entry.lost.value)), entry.lost.stamp, in: output)
@@ -100,7 +102,7 @@ private struct ConflictView {
   /// - Parameter value: nil where it is no longer known.
   private func line(_ label: String, _ value: String??, _ stamp: Stamp, in output: Output) {
     let shown: String
-    if entry.field == nil {
+    if entry.field == nil || isPlace {
       shown = ""
     } else if let value {
       shown = value.map { "“\(TextTable.shown($0))”, " } ?? "no value, "
@@ -120,7 +122,7 @@ private struct ConflictView {
     let isOwn = entry.standing.map { stamps.origins[$0.stamp]?.isOwn ?? false }
     return .object([
       ("id", .string(entry.id.description)), ("rule", .string(entry.rule.rawValue)), ("entity", .string(entry.entity)),
-      ("record", .string(entry.record.description)), ("property", .optional(entry.field)),
+      ("record", .string(entry.record.description)), ("property", .optional(entry.property(in: schema.resolved))),
       ("base", version(base?.value, base?.stamp ?? entry.base)), ("mine", version(entry.lost.value, entry.lost.stamp)),
       ("standing", entry.standing.map { version($0.value, $0.stamp) } ?? .null),
       ("winner", .optional(isOwn.map { $0 ? "here" : "elsewhere" })), ("standsAgain", .bool(standsAgain)),

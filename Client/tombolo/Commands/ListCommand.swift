@@ -107,16 +107,16 @@ package struct ListCommand: Command {
   }
 
   private func writeCSV(_ query: GuardedStatement, _ plan: EntityPlan, to output: Output) throws {
-    output.text(CSVWriter.line([plan.identifierKey] + plan.columns.map(\.property)))
+    output.text(CSVWriter.line([plan.identifierKey] + plan.declaredColumns.map(\.property)))
     while let row = try query.next() { output.text(CSVWriter.line([row.id.description] + row.texts(plan))) }
   }
 
   private func writeTable(_ query: GuardedStatement, _ plan: EntityPlan, to output: Output) throws {
     var rows: [[String]] = []
     // Widths are known only when all rows are: a table is for people, who set a limit. What was read before an error shows.
-    defer { output.table([plan.identifierKey] + plan.columns.map(\.property), rows) }
+    defer { output.table([plan.identifierKey] + plan.declaredColumns.map(\.property), rows) }
     while let row = try query.next() {
-      let cells = zip(plan.columns, row.texts(plan)).map { column, text in
+      let cells = zip(plan.declaredColumns, row.texts(plan)).map { column, text in
         column.attributeType == nil ? Self.short(text) : text ?? ""
       }
       rows.append([Self.short(row.id.description)] + cells)

@@ -169,7 +169,7 @@ package struct GetCommand: Command {
   private func show(_ row: RecordRow, _ members: [Members], _ plan: EntityPlan, in output: Output) {
     var lines = [(plan.identifierKey, row.id.description)]
     if let entity = row.entity { lines.append(("entity", entity)) }
-    for (column, text) in zip(plan.columns, row.texts(plan)) { lines.append((column.property, text ?? "—")) }
+    for (column, text) in zip(plan.declaredColumns, row.texts(plan)) { lines.append((column.property, text ?? "—")) }
     for members in members {
       let shown = members.ids.prefix(3).map(\.description).joined(separator: ", ")
       lines.append(
@@ -201,7 +201,8 @@ package struct GetCommand: Command {
     for side in plan.farSides {
       try list(
         side.property,
-        "SELECT _tombolo_id FROM \(side.table.quotedIdentifier) WHERE \(side.column.quotedIdentifier) = ?1 ORDER BY 1")
+        "SELECT _tombolo_id FROM \(side.table.quotedIdentifier) AS t0 WHERE \(side.column.quotedIdentifier) = ?1 ORDER BY "
+          + (side.positionColumn == nil ? "1" : side.order(in: "t0")))
     }
     for link in plan.links {
       try list(

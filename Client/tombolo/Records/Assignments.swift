@@ -122,7 +122,7 @@ package enum NewRecord {
   package static func complete(
     _ values: inout [String: Value], of entity: EntityPlan, clock: any WallClock, randomness: any Randomness
   ) throws {
-    for column in entity.columns where values[column.property] == nil {
+    for column in entity.declaredColumns where values[column.property] == nil {
       switch column.kind {
       case .attribute(let attribute):
         switch attribute.defaultValue {

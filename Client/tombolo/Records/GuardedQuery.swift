@@ -33,7 +33,7 @@ package struct GuardedQuery {
       guard entities.contains(where: { $0.columns.contains(where: \.isExternal) }) else { return nil }
       var columns = ["_tombolo_id"] + (entities.contains(where: \.hasEntityColumn) ? ["_tombolo_entity"] : [])
       var known: Set<String> = []
-      for column in entities.flatMap(\.columns) where known.insert(column.column).inserted {
+      for column in entities.flatMap(\.declaredColumns) where known.insert(column.column).inserted {
         columns.append("\(column.value(in: "record")) AS \(column.column.quotedIdentifier)")
       }
       let name = table.quotedIdentifier
@@ -144,7 +144,7 @@ struct ReadGuard: Sendable {
     var columns: Set<String> = ["_tombolo_id", "_tombolo_entity", "rowid", "source", "target", ""]
     for entity in schema.entities {
       tables.insert(entity.table.lowercased())
-      for column in entity.columns { columns.insert(column.column.lowercased()) }
+      for column in entity.declaredColumns { columns.insert(column.column.lowercased()) }
       for link in entity.links { tables.insert(link.table.lowercased()) }
     }
     if schema.entities.contains(where: { $0.columns.contains(where: \.isExternal) }) {

@@ -99,6 +99,8 @@ struct MemberAssignments {
           try join(item.side, id, member, destination, writer)
         }
       }
+      // The order in which they are given is theirs.
+      if item.act == .replace, case .far(let side) = item.side { try writer.arrange(given, in: side, of: id) }
     }
   }
 

@@ -18,8 +18,8 @@ package enum RecordAccess {
 
   /// - Throws: `unknown_attribute` with the nearest name.
   package static func column(_ name: String, of entity: EntityPlan) throws -> ColumnPlan {
-    if let column = entity.column(name) { return column }
-    let names = entity.columns.map(\.property)
+    if let column = entity.column(name), !column.isPosition { return column }
+    let names = entity.declaredColumns.map(\.property)
     let isRelationship =
       entity.farSides.contains { $0.property == name } || entity.links.contains { $0.property == name }
     if isRelationship {

@@ -8,12 +8,12 @@ package struct RecordRow: Sendable {
   package var id: RecordID
   /// The record's own entity; nil where its table has only one.
   package var entity: String?
-  /// In the order of the plan's columns.
+  /// In the order of the plan's declared columns.
   package var values: [Value]
 
   /// The head of a statement whose rows ``init(_:)`` reads.
   package static func selection(of plan: EntityPlan) -> String {
-    let names = plan.columns.map { $0.value(in: plan.table.quotedIdentifier) }
+    let names = plan.declaredColumns.map { $0.value(in: plan.table.quotedIdentifier) }
     return "SELECT "
       + (["_tombolo_id", plan.hasEntityColumn ? "_tombolo_entity" : "NULL"] + names).joined(separator: ", ")
       + " FROM \(plan.table.quotedIdentifier)"
@@ -29,7 +29,9 @@ package struct RecordRow: Sendable {
   package func json(_ plan: EntityPlan) -> [(String, JSONText)] {
     var members: [(String, JSONText)] = [(plan.identifierKey, .string(id.description))]
     if let entity { members.append(("entity", .string(entity))) }
-    for (column, value) in zip(plan.columns, values) { members.append((column.property, Self.json(value, column))) }
+    for (column, value) in zip(plan.declaredColumns, values) {
+      members.append((column.property, Self.json(value, column)))
+    }
     return members
   }
 
@@ -45,7 +47,7 @@ package struct RecordRow: Sendable {
 
   /// The columns as text; nil for no value.
   package func texts(_ plan: EntityPlan) -> [String?] {
-    zip(plan.columns, values).map { column, value in
+    zip(plan.declaredColumns, values).map { column, value in
       ValueText.text(value, type: column.attributeType)
     }
   }

@@ -141,10 +141,13 @@ enum PropertyComparison {
         "The delete rule is \(new.deleteRule.rawValue) instead of \(old.deleteRule.rawValue): replicas would disagree.",
         "Keep \(old.deleteRule.rawValue).")
     }
-    if old.isOrdered != new.isOrdered {
+    if old.isOrdered, !new.isOrdered {
       changes.refuse(
-        "order_changed", "It is \(new.isOrdered ? "ordered" : "unordered") now, and older clients disagree.",
-        "Keep it \(old.isOrdered ? "ordered" : "unordered").")
+        "order_changed", "It is unordered now, and older clients still write positions.", "Keep it ordered.")
+    } else if new.isOrdered, !old.isOrdered {
+      changes.add(
+        .warning, "order_added",
+        "It is ordered now: what older clients add has no position, and comes before what has one.")
     }
     if old.isAcyclic != new.isAcyclic {
       changes.refuse(

@@ -41,6 +41,17 @@ package final class ResolvedSchema: Sendable {
 
   package func entity(_ name: String) -> ResolvedEntity? { entities[name] }
 
+  /// What a person calls a field of a record: its name, or the list in which it is a place.
+  package func title(of field: String, in entity: String) -> String {
+    order(field, of: entity).map { "place in \($0.owner).\($0.list)" } ?? field
+  }
+
+  /// The position that a field is; nil for every other.
+  package func order(_ field: String?, of entity: String) -> ResolvedOrder? {
+    guard let field, field.hasPrefix(ResolvedOrder.prefix) else { return nil }
+    return entities[entity]?.orders.first { $0.name == field }
+  }
+
   /// The references (holder's declaring entity and field) that name records of the entity or of its bases.
   package func referrers(to entity: String) -> [(entity: String, reference: ResolvedReference)] {
     let lineage = Set(entities[entity]?.lineage ?? [entity])
@@ -59,8 +70,10 @@ package struct ResolvedEntity: Sendable {
   package var root: String { lineage.first ?? name }
   /// Every entity below this one; itself not.
   package fileprivate(set) var descendants: [String] = []
-  /// Inherited ones first, each class's own sorted by name.
+  /// Inherited ones first, each class's own sorted by name; after them those that no document names (``orders``).
   package let attributes: [SchemaAttribute]
+  /// The positions that its records have in ordered to-many relationships.
+  package let orders: [ResolvedOrder]
   package let references: [ResolvedReference]
   /// To-many relationships, and the far sides of one-to-one ones.
   package let farSides: [ResolvedFarSide]
@@ -74,7 +87,6 @@ package struct ResolvedEntity: Sendable {
     let entity = lineage[lineage.count - 1]
     name = entity.name
     self.lineage = lineage.map(\.name)
-    attributes = lineage.flatMap { $0.attributes.sorted { $0.name < $1.name } }
     unique = lineage.flatMap { level in level.unique.map { (level.name, $0) } }
     concurrentDelete = lineage.contains { $0.concurrentDelete == .editWins } ? .editWins : .deleteWins
     var references: [ResolvedReference] = []
@@ -96,6 +108,33 @@ package struct ResolvedEntity: Sendable {
     self.references = references
     self.farSides = farSides
     self.links = links
+    orders = references.filter(\.isOrdered).map(ResolvedOrder.init)
+    attributes = lineage.flatMap { $0.attributes.sorted { $0.name < $1.name } } + orders.map(\.attribute)
+  }
+}
+
+/// The position of a record among the members of the ordered to-many at the other end of one of its references.
+///
+/// A field like any other to merge, wire and store, which the schema document does not name: its name cannot be declared.
+package struct ResolvedOrder: Hashable, Sendable {
+  package static let prefix = "_tombolo_order_"
+  /// The reference that leads to the owner.
+  package let reference: String
+  /// The class that declares the reference.
+  package let declaringEntity: String
+  /// The owner's class, and what it calls the list.
+  package let owner: String
+  package let list: String
+  /// The field: a ``PositionKey``, of which the last write wins; nil where nobody gave one.
+  package let attribute: SchemaAttribute
+  package var name: String { attribute.name }
+
+  fileprivate init(_ reference: ResolvedReference) {
+    self.reference = reference.name
+    declaringEntity = reference.declaringEntity
+    owner = reference.destination
+    list = reference.inverse ?? ""
+    attribute = SchemaAttribute(name: Self.prefix + reference.name, type: .data, isOptional: true)
   }
 }
 

@@ -65,7 +65,8 @@ struct TraceVeil {
 
   /// Whether a value says something.
   private func isOpen(_ value: Value, _ domain: Domain) -> Bool {
-    guard !value.isNull else { return false }
+    // A place in a list says nothing of what stands there.
+    guard !value.isNull, !domain.attribute.hasPrefix(ResolvedOrder.prefix) else { return false }
     // What this schema does not know may be anything; of a reference it cannot be told from a UUID.
     guard let column = column(domain) else { return true }
     return column.attribute != nil && !column.isCounter && column.defaultValue != value

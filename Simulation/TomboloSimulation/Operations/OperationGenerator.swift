@@ -73,7 +73,7 @@ struct OperationGenerator {
   private mutating func insert(on content: StoreContent, touched: inout Set<RecordID>, id: RecordID) -> Operation? {
     guard let entity = generator.pick(cast) else { return nil }
     var values: [String: Value] = [:]
-    for column in entity.plan.columns {
+    for column in entity.plan.declaredColumns {
       switch column.kind {
       case .attribute(let attribute):
         if ValueGenerator.isOpaque(attribute) { continue }
@@ -103,6 +103,10 @@ struct OperationGenerator {
     var values: [String: Value] = [:]
     for _ in 0..<(1 + generator.below(2)) {
       guard let column = generator.pick(entity.plan.columns), column.position != entity.ledger else { continue }
+      if column.isPosition {
+        if let place = place(column, of: record, on: content) { values[column.property] = place }
+        continue
+      }
       switch column.kind {
       case .attribute(let attribute):
         if ValueGenerator.isOpaque(attribute) { continue }
@@ -129,6 +133,20 @@ struct OperationGenerator {
     touched.insert(record.id)
     remember(values, of: record, in: entity)
     return .update(entity: entity.plan.name, record.id, values: values)
+  }
+
+  /// A place in the record's list: behind another member, as whoever moves it there would give it.
+  private mutating func place(_ column: ColumnPlan, of record: StoreContent.Record, on content: StoreContent) -> Value?
+  {
+    let others = content.records.filter { $0.id != record.id && $0.entity == record.entity }
+    guard let other = generator.pick(others) else { return nil }
+    func key(_ record: StoreContent.Record) -> PositionKey? {
+      if case .blob(let bytes) = record.values[column.position] { PositionKey(bytes: bytes) } else { nil }
+    }
+    let low = key(other)
+    let high = others.compactMap(key).filter { key in low.map { $0 < key } ?? true }.min()
+    let mover = ReplicaID(UInt64(generator.below(3)))
+    return PositionKey(after: low, before: high, by: mover).map { .blob($0.bytes) }
   }
 
   private mutating func value(for column: ColumnPlan, _ attribute: SchemaAttribute, in entity: SchemaRoles.Entity)

@@ -46,7 +46,7 @@ struct SchemaRoles {
 
   private static func twins(_ plan: EntityPlan, _ unique: Set<Int>) -> (Int, Int)? {
     var first: [String: Int] = [:]
-    for column in plan.columns where !unique.contains(column.position) {
+    for column in plan.declaredColumns where !unique.contains(column.position) {
       guard case .attribute(let attribute) = column.kind, attribute.merge == .lastWriter, attribute.type != .bool,
         !ValueGenerator.isOpaque(attribute)
       else {

@@ -70,11 +70,11 @@ struct ProcessEdit {
   /// New records of an entity without required references, many in one save.
   init?(importing count: Int, of role: SchemaRoles.Entity, _ generator: inout SeededGenerator, clock: any WallClock) {
     guard role.ledger == nil, role.uniqueColumns.isEmpty, role.canInsert else { return nil }
-    let columns = role.plan.columns.filter { column in
+    let columns = role.plan.declaredColumns.filter { column in
       if case .attribute(let attribute) = column.kind { return !ValueGenerator.isOpaque(attribute) }
       return false
     }
-    guard !columns.isEmpty, role.plan.columns.allSatisfy(Self.mayBeLeftOut) else { return nil }
+    guard !columns.isEmpty, role.plan.declaredColumns.allSatisfy(Self.mayBeLeftOut) else { return nil }
     var lines = [columns.map(\.property).joined(separator: ",")]
     for _ in 0..<count {
       var values: [String: Value] = [:]
@@ -105,7 +105,7 @@ struct ProcessEdit {
   }
 
   private static func words(_ values: [String: Value], _ plan: EntityPlan) -> [String] {
-    plan.columns.compactMap { column in
+    plan.declaredColumns.compactMap { column in
       guard let value = values[column.property] else { return nil }
       return value.isNull ? "\(column.property):null" : "\(column.property)=\(text(value, column))"
     }
@@ -118,7 +118,7 @@ struct ProcessEdit {
   /// The values as the program will have read them: a date's text has no more than milliseconds.
   private static func read(_ values: [String: Value], _ plan: EntityPlan) -> [String: Value] {
     var read: [String: Value] = [:]
-    for column in plan.columns {
+    for column in plan.declaredColumns {
       guard let value = values[column.property] else { continue }
       let parsed = column.simpleAttribute.flatMap {
         try? ValueRules.value(parsing: text(value, column), as: $0.type, named: column.property)

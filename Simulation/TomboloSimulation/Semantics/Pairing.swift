@@ -31,7 +31,7 @@ extension Pairing {
   }
 
   static func attributes(of entity: EntityPlan) -> [SchemaAttribute] {
-    entity.columns.compactMap { column in
+    entity.declaredColumns.compactMap { column in
       guard case .attribute(let attribute) = column.kind, SemanticsValues.admitsTwo(attribute) else { return nil }
       return attribute
     }

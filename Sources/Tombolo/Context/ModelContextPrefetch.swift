@@ -61,7 +61,8 @@ extension ModelContext {
     }
     if let side = plan.farSide(relationship) {
       let column = "t0.\(side.column.quotedIdentifier)"
-      try eachRow(destination, "WHERE \(column) IN", owners, owner: column, order: " ORDER BY t0.rowid", take)
+      try eachRow(
+        destination, "WHERE \(column) IN", owners, owner: column, order: " ORDER BY \(side.order(in: "t0"))", take)
     } else if let pair = plan.link(relationship) {
       let column = "l.\(pair.ownColumn.quotedIdentifier)"
       try eachRow(

@@ -87,7 +87,9 @@ extension ModelContext {
       guard state.link === link else { continue }
       let destination = plans.plan(for: relationship.destination)?.entity.lineage.first ?? ""
       let isEdited = !relationship.isToMany && state.changed.contains(relationship.property)
-      guard !isEdited, entities == nil || roots.contains(destination) else {
+      let isArranged = relationship.isOrdered && state.cells[relationship.cell].isArranged
+      guard !isEdited, !isArranged, entities == nil || roots.contains(destination) else {
+        if isArranged { state.cells[relationship.cell].isOutdated = true }
         kept.append((model, relationship))
         continue
       }

@@ -41,7 +41,7 @@ extension ModelContext {
     var found: [any PersistentModel] = []
     if let side = plan.farSide(relationship) {
       found = try objects(
-        destination, "WHERE t0.\(side.column.quotedIdentifier) = ?1 ORDER BY t0.rowid", record)
+        destination, "WHERE t0.\(side.column.quotedIdentifier) = ?1 ORDER BY \(side.order(in: "t0"))", record)
     } else if let link = plan.link(relationship) {
       found = try objects(
         destination,
@@ -58,7 +58,9 @@ extension ModelContext {
     let cell = model._$state.cells[relationship.cell]
     guard cell.hasDelta else { return found }
     var present = Set<ObjectIdentifier>()
-    return (found.filter { !cell.removed.contains($0) } + Array(cell.added)).filter {
+    // Whoever was taken out of an ordered list and added again stands at its end.
+    let kept = found.filter { !cell.removed.contains($0) && !(relationship.isOrdered && cell.added.contains($0)) }
+    return (kept + Array(cell.added)).filter {
       present.insert(ObjectIdentifier($0)).inserted
     }
   }

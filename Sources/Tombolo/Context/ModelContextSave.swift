@@ -99,6 +99,7 @@ extension ModelContext {
     var vanished: [any PersistentModel] = []
     let pending = pending(of: part)
     let needsAssigned = writer.options.recordsHistory
+    if plans.hasOrders, touched.contains(where: { plan(of: $0)?.orderedLists.isEmpty == false }) { writer.notePlaces() }
     for case let model? in pending {
       let state = model._$state
       guard state.flags.contains(.inserted), let plan = plan(of: model) else { continue }
@@ -115,7 +116,7 @@ extension ModelContext {
       else { continue }
       forgetLostTargets(model, plan)
       var columns = ColumnSet()
-      for position in plan.properties.indices where state.changed.contains(plan.properties[position]) {
+      for (position, property) in plan.properties.enumerated() where property >= 0 && state.changed.contains(property) {
         columns.insert(position)
       }
       guard !columns.isEmpty else { continue }
@@ -124,6 +125,7 @@ extension ModelContext {
     }
     try writePartings(pending, to: writer)
     try writeLinks(to: writer, of: part)
+    if plans.hasOrders { try writeOrders(to: writer, of: part) }
     for case let model? in pending where model._$state.flags.contains(.deletePending) {
       if let plan = plan(of: model) { try writer.delete(plan.entity, model._$state.recordID()) }
     }
@@ -254,6 +256,7 @@ extension ModelContext {
       let state = model._$state
       state.flags.remove(.relationsTouched)
       for index in state.cells.indices { state.cells[index].clearDelta() }
+      if plans.hasOrders { unloadOutdated(model) }
     }
     touched = kept
   }

@@ -8,7 +8,7 @@ package final class ModelPlan: @unchecked Sendable {
   package let entity: EntityPlan
   /// Where its records lie; nil for a plan of placeholders.
   let part: StorePart?
-  /// By column position: the property.
+  /// By column position: the property; -1 for a position in an ordered list, which is none.
   package let properties: [Int]
   /// By property: the column position; nil for what has no column.
   package let positions: [Int?]
@@ -22,6 +22,8 @@ package final class ModelPlan: @unchecked Sendable {
   /// The properties whose value may lie outside of the row.
   let externalProperties: [Int]
   let links: [(relationship: RelationshipDescription, plan: LinkPlan)]
+  /// The ordered ones among the to-many relationships.
+  let orderedLists: [(relationship: RelationshipDescription, side: FarSidePlan)]
   private let farSides: [FarSidePlan?]
 
   init(_ description: ClassDescription, _ entity: EntityPlan, _ part: StorePart?) {
@@ -30,7 +32,7 @@ package final class ModelPlan: @unchecked Sendable {
     self.entity = entity
     let byName = Dictionary(
       description.properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-    let properties = entity.columns.map { byName[$0.property] ?? 0 }
+    let properties = entity.columns.map { $0.isPosition ? -1 : byName[$0.property] ?? 0 }
     self.properties = properties
     positions = description.properties.indices.map { property in
       entity.columns.first { $0.property == description.properties[property].name }?.position
@@ -54,8 +56,12 @@ package final class ModelPlan: @unchecked Sendable {
     links = description.relationships.compactMap { relationship in
       entity.links.first { $0.property == relationship.name }.map { (relationship, $0) }
     }
-    farSides = description.relationships.map { relationship in
+    let farSides = description.relationships.map { relationship in
       entity.farSides.first { $0.property == relationship.name }
+    }
+    self.farSides = farSides
+    orderedLists = description.relationships.compactMap { relationship in
+      farSides[relationship.cell].flatMap { $0.positionColumn == nil ? nil : (relationship, $0) }
     }
   }
 
@@ -90,6 +96,8 @@ package final class ModelPlans: @unchecked Sendable {
   package let maps: KeyPathMaps
   /// Whether some relationship has a least or a greatest number of members.
   let hasCounts: Bool
+  /// Whether some to-many is ordered.
+  let hasOrders: Bool
   private let byType: [ObjectIdentifier: ModelPlan]
   private let byName: [String: ModelPlan]
   private let shapes: [ObjectIdentifier: FetchShape]
@@ -118,6 +126,7 @@ package final class ModelPlans: @unchecked Sendable {
     let byName = Dictionary(plans.map { ($0.entity.name, $0) }, uniquingKeysWith: { first, _ in first })
     self.byName = byName
     hasCounts = plans.contains { $0.description.relationships.contains(where: \.isCounted) }
+    hasOrders = plans.contains { !$0.orderedLists.isEmpty }
     maps = KeyPathMaps(
       plans.map { plan in
         let description = plan.description

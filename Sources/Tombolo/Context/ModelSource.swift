@@ -19,13 +19,17 @@ final class ModelSource: RowSource {
     writer.parameter = first
     for position in plan.properties.indices where columns.contains(position) {
       writer.property = plan.properties[position]
-      try model._$bind(writer.property, to: writer)
+      if writer.property < 0 {
+        statement.bindNull(at: writer.parameter)
+      } else {
+        try model._$bind(writer.property, to: writer)
+      }
       writer.parameter += 1
     }
   }
 
   func value(of column: ColumnPlan) throws -> Value {
-    guard let model, let plan else { return .null }
+    guard let model, let plan, !column.isPosition else { return .null }
     writer.target = .capture
     writer.property = plan.properties[column.position]
     try model._$bind(writer.property, to: writer)

@@ -32,7 +32,7 @@ public macro Attribute(
 /// How a relationship behaves.
 ///
 /// - Parameters:
-///   - options: `.unique`, `.ordered` (a to-many with a synced order), `.acyclic` (a tree).
+///   - options: `.unique`, `.ordered` (a to-many whose order is saved and synced), `.acyclic` (a tree).
 ///   - deleteRule: what happens to the destination when the record is deleted.
 ///   - inverse: the other side, written on one side only.
 @attached(peer)

@@ -39,6 +39,13 @@ package struct MemberChange<Member: PersistentModel> {
     members = new.filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
+  /// Whether the members are in another order than leaving some out and adding others at the end leads to.
+  package func isArranged(from old: [Member]) -> Bool {
+    let gone = Set(removed.lazy.map { ObjectIdentifier($0) })
+    let kept = gone.isEmpty ? old : old.filter { !gone.contains(ObjectIdentifier($0)) }
+    return !members.elementsEqual(kept + added, by: { $0 === $1 })
+  }
+
   /// How many members at the beginning and at the end are the same.
   private static func common(_ old: [Member], _ new: [Member]) -> (prefix: Int, suffix: Int) {
     old.withUnsafeBufferPointer { old in

@@ -18,6 +18,11 @@ package struct RelationCell {
   /// these alone, and they are what a save writes of a many-to-many.
   package private(set) var added = MemberList()
   package private(set) var removed = MemberList()
+  /// To-many only: somebody has put members in an order that appending does not lead to. A save of an ordered one then
+  /// goes by the slot.
+  package var isArranged = false
+  /// The slot was kept for the order in it, though others have changed the members meanwhile.
+  package var isOutdated = false
   /// To-many only: what the slot holds; nil where that has to be gathered from the slot.
   package var known: Set<ObjectIdentifier>?
 
@@ -39,7 +44,7 @@ package struct RelationCell {
 
   package mutating func noteAdded(_ member: any PersistentModel) {
     let wasRemoved = removed.remove(member)
-    if !wasRemoved || !isLoaded { added.append(member) }
+    if !wasRemoved || !isLoaded { added.append(member) } else { isArranged = true }
   }
   package mutating func noteRemoved(_ member: any PersistentModel) {
     let wasAdded = added.remove(member)
@@ -48,5 +53,6 @@ package struct RelationCell {
   package mutating func clearDelta() {
     added = MemberList()
     removed = MemberList()
+    isArranged = false
   }
 }

@@ -16,6 +16,8 @@ package class RelationshipDescription: @unchecked Sendable {
   package let isOptional: Bool
   package let options: _$RelationshipOptions
   package let originalName: String?
+  /// The members have an order of their own, which is saved and synced.
+  package let isOrdered: Bool
   private let resolvedInverse = Guarded<InverseBox?>(nil)
 
   private struct InverseBox: Sendable {
@@ -35,6 +37,7 @@ package class RelationshipDescription: @unchecked Sendable {
     self.isOptional = isOptional
     self.options = options
     originalName = options.originalName
+    isOrdered = isToMany && options.options.contains(.ordered)
   }
 
   /// The other side, as the destination class declares it; nil where there is none.

@@ -46,8 +46,10 @@ package struct RelationshipMaintenance {
   ) {
     ensureLoaded(model, relationship)
     var maintenance = RelationshipMaintenance()
-    let change = MemberChange(from: model[keyPath: slot] ?? [], to: members) { relationship.contains(model, $0) }
-    if relationship.inverse == nil { registerUndo(ofMembersOf: model, relationship) }
+    let old = model[keyPath: slot] ?? []
+    let change = MemberChange(from: old, to: members) { relationship.contains(model, $0) }
+    let isArranged = relationship.isOrdered && change.isArranged(from: old)
+    if relationship.inverse == nil || relationship.isOrdered { registerUndo(ofMembersOf: model, relationship) }
     for member in change.removed {
       maintenance.detach(model, relationship, member)
       model._$state.cells[relationship.cell].noteRemoved(member)
@@ -61,7 +63,8 @@ package struct RelationshipMaintenance {
     for member in change.removed { model._$state.cells[relationship.cell].known?.remove(ObjectIdentifier(member)) }
     for member in change.added { model._$state.cells[relationship.cell].known?.insert(ObjectIdentifier(member)) }
     relationship.didSet(model)
-    if !change.removed.isEmpty || !change.added.isEmpty { touch(model) }
+    if isArranged { model._$state.cells[relationship.cell].isArranged = true }
+    if isArranged || !change.removed.isEmpty || !change.added.isEmpty { touch(model) }
     maintenance.finish()
   }
 
@@ -154,7 +157,11 @@ package struct RelationshipMaintenance {
           state.cells[relationship.cell].noteAdded(member)
           attach(model, relationship, member)
         }
-        relationship.setMany(model, Self.unique(members + relationship.many(model)))
+        let all = Self.unique(members + relationship.many(model))
+        relationship.setMany(model, all)
+        if relationship.isOrdered, !all.elementsEqual(state.cells[relationship.cell].added, by: { $0 === $1 }) {
+          state.cells[relationship.cell].isArranged = true
+        }
         if !members.isEmpty { Self.touch(model) }
       } else if let target = relationship.one(model), !isAttached(model, relationship, target) {
         attach(model, relationship, target)

@@ -98,7 +98,15 @@ extension Schema.Relationship {
     private init(_ name: String) { self.name = name }
     /// Accepted for source compatibility.
     public static let unique = Option("unique")
-    /// A to-many whose order is synced. Beyond SwiftData.
+    /// A to-many whose array has one order, saved and synced: whoever is added comes to the end, whoever is moved, inserted
+    /// or sorted stays there. Its inverse is a to-one. Beyond SwiftData.
+    ///
+    /// ```swift
+    /// @Relationship(.ordered, inverse: \Song.playlist) var songs: [Song] = []
+    /// ```
+    ///
+    /// Blocks that two replicas insert at one place lie side by side; of two moves of one member the later stands, and
+    /// the other is a conflict. Moving writes only what moved. A change other than appending reads the list at the next save.
     public static let ordered = Option("ordered")
     /// A to-one to the class itself that never closes a cycle. Beyond SwiftData.
     public static let acyclic = Option("acyclic")

@@ -136,6 +136,10 @@ struct ShellNotes {
       if value != column.constantDefault, !value.isNull { assigned.insert(column.position) }
       try noteText(entity, id, column, value)
     }
+    for order in entity.orders where values[order.key].isNull && !values[order.reference].isNull {
+      values[order.key] = try writer.newPlace(order, entity, id, values[order.reference])
+      assigned.insert(order.key)
+    }
     try recorder.create(entity, id)
     try write(id, row.row, values, stamps: recorder.newRowStamps(entity, assigned: assigned), with: pair)
     writer.inserted.append((entity.name, id))
@@ -151,16 +155,24 @@ struct ShellNotes {
     guard let row = try writer.oldValues(pair.select, id, count: entity.columns.count) else { return }
     var writes: [ChangeRecorder.Write] = []
     var written = ColumnSet()
+    var values = row.values
     for column in entity.columns {
-      let new = row.values[column.position]
-      guard let old = image.values[column.number], old != new else { continue }
+      var new = values[column.position]
+      guard let old = image.values[column.number] else { continue }
+      if old == new, column.isPosition,
+        let key = try writer.newPlace(entity, id, key: column.position, beside: writes)
+      {
+        new = key
+        values[column.position] = key
+      }
+      if old == new { continue }
       writes.append(ChangeRecorder.Write(column: column, old: old, new: new))
       written.insert(column.position)
       try noteText(entity, id, column, new)
     }
     if writes.isEmpty { return }
     let stamps = try recorder.update(entity, id, writes, stamps: image.stamps)
-    try write(id, row.row, row.values, stamps: stamps, with: pair)
+    try write(id, row.row, values, stamps: stamps, with: pair)
     writer.updated.append((entity.name, id))
     writer.noteUnique(entity, id, written: written)
   }

@@ -92,6 +92,13 @@ package struct StoreLayout: Sendable {
       let name = Self.free(property, fallback: "\(entity)_\(property)", in: columnNames[table] ?? [])
       add(key, Place(kind: .column, name: name, number: nextColumn[table] ?? 0))
     }
+    for order in resolved.orders where order.declaringEntity == entity {
+      let key = Key(entity: entity, property: order.name)
+      guard places[key] == nil else { continue }
+      // Nobody can declare the name; two subclasses may have a reference of one name.
+      let name = (columnNames[table] ?? []).contains(Self.folded(order.name)) ? "\(order.name)_\(entity)" : order.name
+      add(key, Place(kind: .column, name: name, number: nextColumn[table] ?? 0))
+    }
   }
 
   private mutating func add(_ key: Key, _ place: Place) {

@@ -74,8 +74,12 @@ package final class EntityPlan: Sendable {
   package let concreteNames: [String]
   /// Whether the table has the column `_tombolo_entity`: only where a hierarchy has more than one entity.
   package let hasEntityColumn: Bool
-  /// Attributes and references, inherited ones first.
+  /// Attributes, references and positions in ordered lists, inherited ones first.
   package let columns: [ColumnPlan]
+  /// The columns that a person has declared: what is listed, asked for and assigned.
+  package let declaredColumns: [ColumnPlan]
+  /// The positions of its records in ordered lists.
+  package let orders: [OrderPlan]
   package let farSides: [FarSidePlan]
   package let links: [LinkPlan]
   /// Unique keys as positions in ``columns``, inherited ones included.
@@ -90,7 +94,8 @@ package final class EntityPlan: Sendable {
   package init(
     name: String, index: Int, number: Int? = nil, table: String, lineage: [String], concreteNames: [String],
     hasEntityColumn: Bool, columns: [ColumnPlan], farSides: [FarSidePlan], links: [LinkPlan],
-    uniqueKeys: [UniquePlan], indexes: [[String]] = [], trees: [TreePlan] = [], tableColumnCount: Int? = nil
+    uniqueKeys: [UniquePlan], indexes: [[String]] = [], trees: [TreePlan] = [], orders: [OrderPlan] = [],
+    tableColumnCount: Int? = nil
   ) {
     self.name = name
     self.index = index
@@ -100,6 +105,8 @@ package final class EntityPlan: Sendable {
     self.concreteNames = concreteNames
     self.hasEntityColumn = hasEntityColumn
     self.columns = columns
+    self.orders = orders
+    declaredColumns = columns.filter { !$0.isPosition }
     self.farSides = farSides
     self.links = links
     self.uniqueKeys = uniqueKeys
@@ -163,6 +170,8 @@ package struct ColumnPlan: Sendable {
   package let isExternal: Bool
   /// Whether the full-text index has its words: see ``SearchPlan``.
   package let isSearched: Bool
+  /// Whether it holds the record's position in an ordered list, and no property: see ``OrderPlan``.
+  package let isPosition: Bool
 
   /// Whether edits of it merge by addition.
   package var isCounter: Bool {
@@ -190,7 +199,16 @@ package struct ColumnPlan: Sendable {
       isExternal = false
       isSearched = false
     }
+    isPosition = property.hasPrefix(ResolvedOrder.prefix)
   }
+}
+
+/// A position in an ordered list, as positions in ``EntityPlan/columns``: where its key lies, and the reference to the owner.
+package struct OrderPlan: Sendable {
+  package let key: Int
+  package let reference: Int
+  /// The class that declares the reference.
+  package let declaringEntity: String
 }
 
 /// A to-many, or the derived side of a one-to-one, read through the other side's reference column.
@@ -203,10 +221,13 @@ package struct FarSidePlan: Sendable {
   package let column: String
   package let reference: String
   package let deleteRule: DeleteRule
+  /// For an ordered to-many: the column with its members' positions.
+  package let positionColumn: String?
   package init(
     property: String, isToMany: Bool, destination: String, table: String, column: String, reference: String,
-    deleteRule: DeleteRule
+    deleteRule: DeleteRule, positionColumn: String? = nil
   ) {
+    self.positionColumn = positionColumn
     self.property = property
     self.isToMany = isToMany
     self.destination = destination
@@ -260,6 +281,7 @@ package struct ColumnSet: Hashable, Sendable {
 
   package init() {}
   package init(upTo count: Int) { for position in 0..<count { insert(position) } }
+  package init(_ positions: [Int]) { for position in positions { insert(position) } }
 
   package func contains(_ position: Int) -> Bool {
     if position < 64 { return low >> UInt64(position) & 1 == 1 }

@@ -53,6 +53,10 @@ private struct PlanBuilder {
         index.attributes.compactMap { positions[$0] }.map { columns[$0].column }
       },
       trees: trees.map(\.plan),
+      orders: entity.orders.compactMap { order in
+        guard let key = positions[order.name], let reference = positions[order.reference] else { return nil }
+        return OrderPlan(key: key, reference: reference, declaringEntity: order.declaringEntity)
+      },
       tableColumnCount: layout.columnCount(ofTable: place(entity.root, "").name))
   }
 
@@ -79,6 +83,13 @@ private struct PlanBuilder {
             position: columns.count, number: place.number, property: reference.name, column: place.name,
             kind: .reference(reference), isOptional: reference.isOptional, declaringEntity: level))
       }
+      for order in entity.orders where order.declaringEntity == level {
+        let place = place(level, order.name)
+        columns.append(
+          ColumnPlan(
+            position: columns.count, number: place.number, property: order.name, column: place.name,
+            kind: .attribute(order.attribute), isOptional: true, declaringEntity: level))
+      }
     }
     return columns
   }
@@ -88,10 +99,12 @@ private struct PlanBuilder {
     guard let destination = resolved.entity(relationship.destination),
       let reference = destination.references.first(where: { $0.name == side.reference })
     else { return nil }
+    let order = destination.orders.first { $0.reference == side.reference }
     return FarSidePlan(
       property: relationship.name, isToMany: relationship.isToMany, destination: relationship.destination,
       table: place(destination.root, "").name, column: place(reference.declaringEntity, reference.name).name,
-      reference: side.reference, deleteRule: relationship.deleteRule)
+      reference: side.reference, deleteRule: relationship.deleteRule,
+      positionColumn: order.map { place($0.declaringEntity, $0.name).name })
   }
 
   private func link(_ side: (key: String, isSource: Bool, name: String)) -> LinkPlan? {

@@ -207,6 +207,9 @@ enum StoreTables {
       for key in member.uniqueKeys where key.declaringEntity == member.name {
         lists.append(key.columns.map { member.columns[$0].column })
       }
+      for order in member.orders where order.declaringEntity == member.name {
+        lists.append([member.columns[order.reference].column, member.columns[order.key].column])
+      }
       lists += member.indexes
     }
     var seen: Set<[String]> = []

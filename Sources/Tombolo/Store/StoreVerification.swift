@@ -19,10 +19,10 @@ struct StoreVerification {
   func schema(for document: SchemaDocument?, options: Store.Options) throws -> StoreSchema {
     let stored = try storedDocument()
     guard let document = document?.normalized, document != stored else {
-      return StoreSchema(document: stored, layout: try layout())
+      return try complete(stored, options)
     }
     switch try decide(stored, document) {
-    case .open: return StoreSchema(document: stored, layout: try layout())
+    case .open: return try complete(stored, options)
     case .adopt, .extend:
       guard !options.isReadOnly else {
         throw TomboloError(
@@ -41,6 +41,31 @@ struct StoreVerification {
         }
         return schema
       }
+    }
+  }
+
+  /// The store's own schema. What an earlier build of this format has no column for, positions in ordered lists, gets one.
+  private func complete(_ stored: SchemaDocument, _ options: Store.Options) throws -> StoreSchema {
+    func extended() throws -> StoreLayout {
+      var layout = try self.layout()
+      layout.extend(by: ResolvedSchema(stored))
+      return layout
+    }
+    let layout = try extended()
+    if layout.added.isEmpty { return StoreSchema(document: stored, layout: layout) }
+    guard !options.isReadOnly else {
+      throw TomboloError(
+        .readOnlyStore,
+        "The store at \(location) was made by an earlier version of Tombolo, and opened to be read only.",
+        remedy: "Open it for writing once, so that it gets the columns that are missing.")
+    }
+    return try connection.immediate {
+      // Another process may have been faster.
+      let layout = try extended()
+      let schema = StoreSchema(document: stored, layout: layout)
+      if layout.added.isEmpty { return schema }
+      try StoreTableWriter(connection: connection, options: options).apply(schema, layout: layout, isNew: false)
+      return schema
     }
   }
 

@@ -41,6 +41,9 @@ package final class StoreWriter {
   package var keepsRecordsApart = false
   /// Made when the first record is written that may be too large for the server.
   var sizes: RecordSizes?
+  /// The positions that this save has given to members of ordered lists; nil where nobody will ask.
+  var places: [PlaceName: PositionKey]?
+  var knownReplica: ReplicaID?
   /// What is only decided when the save is complete.
   var finalChecks: [FinalCheck] = []
 
@@ -86,6 +89,8 @@ package final class StoreWriter {
   /// ``SaveOutcome/merged``.
   package func insert(_ entity: EntityPlan, _ id: RecordID, assigned: ColumnSet, from source: some RowSource) throws {
     let recorder = try recording()
+    var assigned = assigned
+    let places = entity.orders.isEmpty ? [] : try newPlaces(entity, id, assigned: &assigned, source)
     let statement = try statements.insert(entity)
     statement.forgetBound()
     statement.bind(high: id.high, low: id.low, at: 1)
@@ -96,6 +101,7 @@ package final class StoreWriter {
     }
     try source.bind(entity.allColumns, to: statement, from: 3)
     try check(entity, id, entity.allColumns, in: statement, from: 3, source)
+    for (position, key) in places { statement.bind(key, at: Int32(position + 3)) }
     do {
       try statement.run()
     } catch let error as SQLiteError where error.isConstraint {
@@ -117,21 +123,30 @@ package final class StoreWriter {
   {
     if changed.isEmpty { return try contains(entity, id) }
     let recorder = try recording()
-    if recorder == nil, entity.uniqueKeys.isEmpty, entity.guardedReferences.isEmpty, !entity.hasCounters {
+    let given = changed
+    let changed = entity.orders.isEmpty ? changed : withKeys(of: entity, changed)
+    if recorder == nil, changed == given, entity.uniqueKeys.isEmpty, entity.guardedReferences.isEmpty,
+      !entity.hasCounters
+    {
       return try updatePlainly(entity, id, changed: changed, from: source)
     }
     let pair = try statements.update(entity, changed)
     guard let old = try oldValues(pair.select, id, count: changed.count) else { return false }
     var real = ColumnSet()
     var writes: [ChangeRecorder.Write] = []
-    var sums: [(parameter: Int32, total: Value)] = []
+    var replaced: [(parameter: Int32, value: Value)] = []
     var index = 0
     try changed.forEach { position in
       let column = entity.columns[position]
       var new = try source.value(of: column)
+      if !given.contains(position) {
+        // The key of a reference comes after it.
+        new = try newPlace(entity, id, key: position, beside: writes) ?? old.values[index]
+        if new != old.values[index] { replaced.append((Int32(3 + writes.count), new)) }
+      }
       if column.isCounter, let total = try sum(entity, column, over: old.values[index], new, source) {
         new = total
-        if new != old.values[index] { sums.append((Int32(3 + writes.count), total)) }
+        if new != old.values[index] { replaced.append((Int32(3 + writes.count), total)) }
         // The record does not show what its writer believes.
         outcome.touched.append((entity.name, id))
       }
@@ -152,7 +167,7 @@ package final class StoreWriter {
     // Bound and checked before it is recorded: a value that cannot be stored leaves no trace.
     try source.bind(real, to: update.update, from: 3)
     try check(entity, id, real, in: update.update, from: 3, source)
-    for (parameter, total) in sums { update.update.bind(total, at: parameter) }
+    for (parameter, value) in replaced { update.update.bind(value, at: parameter) }
     try finishUpdate(entity, id, writes, old, recorder, update)
     updated.append((entity.name, id))
     noteUnique(entity, id, written: real)

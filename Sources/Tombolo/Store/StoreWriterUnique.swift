@@ -160,13 +160,20 @@ extension StoreWriter {
     else { return [] }
     // Of two updates, the survivor's own writes of this save stand; a new record was written after what it meets.
     let keepsOwn = !loser.isInsert
-    return survivor.entity.columns.compactMap { column in
+    let taken: [(column: ColumnPlan, value: Value)] = survivor.entity.columns.compactMap { column in
       guard let source = loser.entity.columns.first(where: { $0.number == column.number }) else { return nil }
       let value = brought.values[source.position]
       let isAssigned =
         loser.assigned.contains(source.position) && !(keepsOwn && survivor.assigned.contains(column.position))
       let fills = present.values[column.position].isNull && !value.isNull
       return isAssigned || fills ? (column, value) : nil
+    }
+    // A position comes with another owner, and only so: who meets itself in a list stays where it is.
+    return taken.filter { item in
+      guard let order = survivor.entity.orders.first(where: { $0.key == item.column.position }) else { return true }
+      return taken.contains {
+        $0.column.position == order.reference && $0.value != present.values[order.reference]
+      }
     }
   }
 

@@ -15,7 +15,7 @@ package struct ValueRow: RowSource {
     for name in values.keys.sorted() where entity.column(name) == nil {
       throw TomboloError(
         .unknownAttribute, "\(entity.name) has no attribute or reference \(name).",
-        remedy: "It has: \(entity.columns.map(\.property).joined(separator: ", ")).")
+        remedy: "It has: \(entity.declaredColumns.map(\.property).joined(separator: ", ")).")
     }
   }
 

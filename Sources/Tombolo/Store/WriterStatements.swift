@@ -15,7 +15,7 @@ final class WriterStatements {
 
   /// What a delete asks, once for each record. Its text is put together once.
   struct Question: Hashable {
-    enum Kind { case kind, delete, holders, pairs, others }
+    enum Kind { case kind, delete, holders, pairs, others, lastPlace }
     var kind: Kind
     /// The entity's index, where one is asked about.
     var entity = 0

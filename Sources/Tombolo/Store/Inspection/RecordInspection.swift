@@ -97,7 +97,7 @@ struct RecordInspection {
     facts.isShown = true
     facts.entity = row.entity.name
     facts.incarnation = row.stamps.created
-    for (column, value) in zip(row.entity.columns, row.values) {
+    for (column, value) in zip(row.entity.columns, row.values) where !column.isPosition {
       var field = RecordFacts.Field(name: column.property, value: value, stamp: row.stamps.stamp(of: column.number))
       if let kept = row.hidden[column.property], kept.stamp.consequence == field.stamp { field.kept = kept }
       let beneath = confirmed?.fields[column.property]
@@ -117,6 +117,7 @@ struct RecordInspection {
     case .delete(let detail): root = detail.root
     case .link: break
     }
+    properties = properties.map { schema.resolved.title(of: $0, in: change.entity.name) }
     return RecordFacts.PendingPart(
       save: try number(change.save.number, change.save.state), state: SaveSummary.State(change.save.state),
       kind: change.detail.kind, stamp: change.save.stamp, properties: properties,
