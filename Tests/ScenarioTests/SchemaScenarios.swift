@@ -120,6 +120,29 @@ struct SchemaScenarios {
     #expect(try new.value("Person", person, "colour") == "red")
   }
 
+  @Test("a server that was put back has forgotten the newer schema: what an old version had set aside is no damage")
+  func asideOfForgottenSchema() throws {
+    let world = try World()
+    let old = try world.replica("old")
+    let note = try old.inserts("Note", ["title": "old"])
+    try old.syncs()
+    let backup = world.backup()
+    let new = try world.replica("new", document: try Self.newer())
+    try new.syncs()
+    try new.sets("Note", note, "colour", to: "red")
+    try new.syncs()
+    try old.syncs()
+    try world.restores(backup)
+    _ = try old.failsToSync()
+    let report = try old.syncs(.reupload)
+    #expect(report.repaired == 0 && report.checksum == .equal)
+    _ = try new.failsToSync()
+    try new.syncs(.reupload)
+    try old.opens(with: try Self.newer())
+    try world.expectAllEqual()
+    #expect(try old.value("Note", note, "colour") == "red")
+  }
+
   @Test("114: an old program does not open what a new one has upgraded, and nothing is lost by its trying")
   func downgrade() throws {
     let world = try World()

@@ -19,7 +19,7 @@ struct LostWriteChecker {
     var machine: String
   }
 
-  /// Writes that a later accepted one names as its base: (record, field, clock, replica).
+  /// Writes that a later accepted one names as its base: (record, field, clock, machine).
   private var seen: Set<Write> = []
   /// Writes that an entry calls lost, or that had the field of an entry about the whole record.
   private var reported: Set<Write> = []
@@ -46,7 +46,8 @@ struct LostWriteChecker {
     var record: RecordID
     var field: String
     var clock: UInt64
-    var replica: ReplicaID
+    /// A replica that was put back, or whose server was, goes on under another id, and renames what it had not sent.
+    var machine: String
   }
 
   /// Replica ids that some store has, or had before it took another. One that was taken after a backup, and forgotten with
@@ -120,7 +121,9 @@ struct LostWriteChecker {
   }
 
   private func write(_ record: RecordID, _ field: String, _ stamp: Stamp) -> Write {
-    Write(record: record, field: field, clock: stamp.clock.rawValue, replica: stamp.replica)
+    Write(
+      record: record, field: field, clock: stamp.clock.rawValue,
+      machine: machines[stamp.replica] ?? stamp.replica.description)
   }
 
   func check(_ content: StoreContent) throws {

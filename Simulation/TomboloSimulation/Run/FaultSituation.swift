@@ -7,8 +7,6 @@ public enum FaultSituation: String, Sendable, Hashable, CaseIterable {
   case editInFlight = "edit while a push is in flight"
   /// A replica's power went in the middle of a save or of a sync.
   case replicaCutShort = "replica cut short at a write"
-  /// The server's power went in the middle of a request.
-  case serverCutShort = "server cut short at a write"
   /// A push told the server that a replica exists twice, or was put back.
   case copyNoticed = "copied replica noticed"
   /// A replica met another server than the one that it had spoken with.

@@ -137,6 +137,8 @@ extension SimulationRun {
     }
     let lost = replica.memory.confirmed.keys.filter { $0 > state.highestSave }
     for number in lost { replica.memory.confirmed[number] = nil }
+    // Their numbers are given again.
+    replica.memory.contents = replica.memory.contents.filter { $0.key.highestSave <= state.highestSave }
     if !lost.isEmpty { note("\(replica.name) has lost \(lost.count) saves that were never sent") }
   }
 

@@ -177,7 +177,7 @@ extension SimulationRun {
     if !hasFailed { server.disk.cancelFailure() }
     for (delivery, reply) in zip(deliveries, replies) { try pass(reply, to: delivery, wasUp: wasUp) }
     if hasFailed {
-      statistics.count(.serverCutShort)
+      statistics.count("requests cut short at the server")
       return crashServer("in the middle of a request")
     }
     try wakePolls()

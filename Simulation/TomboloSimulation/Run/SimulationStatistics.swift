@@ -69,8 +69,6 @@ public enum MergeSituation: String, Sendable, Hashable, CaseIterable {
   case oneToOne = "one-to-one"
   /// A move that closed a cycle.
   case cycle
-  /// A reference to a record that the server does not know, or not any more.
-  case unknownTarget = "reference to an unknown record"
   /// A save that hangs on a refused one.
   case dependent = "depends on a refused save"
 }
@@ -78,8 +76,17 @@ public enum MergeSituation: String, Sendable, Hashable, CaseIterable {
 extension SimulationStatistics {
   /// Takes the situations from what the server reported and refused.
   mutating func note(_ ledger: WireLedger, _ schema: ResolvedSchema) {
+    // Most unites lose nothing that an entry would have to tell.
+    let united = Set(
+      ledger.accepted.values.flatMap(\.changeSet.changes).compactMap { change -> RecordID? in
+        if case .delete(let delete) = change, delete.survivor != nil { delete.id } else { nil }
+      })
+    situations[.uniqueMerge, default: 0] += ledger.survivors.keys.filter { !united.contains($0) }.count
     for entry in ledger.delivered {
       for situation in Self.situations(of: entry, schema) { situations[situation, default: 0] += 1 }
+      // Nobody's deletion stands against it: the server does not know the record that it names, or not any more.
+      let isOfReference = entry.rule == .targetDeleted || entry.rule == .parentDeleted
+      if isOfReference, entry.standing == nil { count("references to unknown records") }
     }
     faultSituations[.refused, default: 0] += ledger.refused.count
     for code in ledger.refused.values {
@@ -99,16 +106,13 @@ extension SimulationStatistics {
     case .recordDeleted, .recordGone: return [.editOfDeleted]
     case .editWins: return [.editWins]
     case .deny: return [.deny]
-    case .uniqueMerge: return [.uniqueMerge]
     case .mergeUnseen: return [.mergeUnseen]
     case .oneToOne: return [.oneToOne]
     case .cycle: return [.cycle]
     case .targetDeleted:
       let reference = schema.entity(entry.entity)?.references.first { $0.name == entry.field }
-      if entry.standing == nil { return [.unknownTarget] }
       return [reference?.rule == .noAction ? .noAction : .nullify]
     case .parentDeleted:
-      if entry.standing == nil { return [.unknownTarget] }
       let references = schema.entity(entry.entity)?.references ?? []
       return (references.contains { $0.rule == .cascade } ? [.cascade] : [])
         + (references.contains { !$0.isOptional && $0.rule != .cascade } ? [.required] : [])

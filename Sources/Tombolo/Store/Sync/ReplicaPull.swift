@@ -186,8 +186,11 @@ extension ReplicaTransaction {
         unknown.append(field)
       }
     }
-    if !unknown.isEmpty {
+    // A whole record has all that there is: what it lacks a server that was put back has forgotten with the schema.
+    let isRenewed = try state.isWhole && !aside.isEmpty
+    if isRenewed || !unknown.isEmpty {
       try removeFromSum(asideOf: state.id)
+      if isRenewed { try aside.forget(aside.fieldStates(of: state.id).flatMap(\.fields).map(\.name), of: state.id) }
       try aside.keep(unknown, of: state)
       try addToSum(asideOf: state.id)
     }
