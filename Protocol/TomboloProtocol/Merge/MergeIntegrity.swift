@@ -196,11 +196,12 @@ extension MergeSession {
   private func openCycles() throws {
     let candidates = rules.openCycles ? marks.trees.sorted() : []
     marks.trees = []
+    var rooted: [String: Set<RecordID>] = [:]
     for id in candidates {
       guard let found = try record(id), found.isLiving else { continue }
       for place in try entity(of: found).acyclic {
         let name = try entity(of: found).fields[place].name
-        guard let cycle = try cycle(from: id, along: name) else { continue }
+        guard let cycle = try cycle(from: id, along: name, &rooted[name, default: []]) else { continue }
         var greatest: (stamp: Stamp, id: RecordID)?
         for member in cycle {
           guard let record = try record(member), let field = try entity(of: record).field(name) else { continue }
@@ -214,16 +215,20 @@ extension MergeSession {
   }
 
   /// The members of the cycle that the walk from `start` ends in; nil if it ends at a root.
-  private func cycle(from start: RecordID, along name: String) throws -> [RecordID]? {
+  /// - Parameter rooted: records from which a walk ended at a root: no move that is undone later lies on their way.
+  private func cycle(
+    from start: RecordID, along name: String, _ rooted: inout Set<RecordID>
+  ) throws -> [RecordID]? {
     var path: [RecordID] = []
     var places: [RecordID: Int] = [:]
     var next: RecordID? = start
-    while let id = next {
+    while let id = next, !rooted.contains(id) {
       if let place = places[id] { return Array(path[place...]) }
       places[id] = path.count
       path.append(id)
       next = try parent(of: id, along: name)
     }
+    rooted.formUnion(path)
     return nil
   }
 

@@ -19,13 +19,16 @@ extension StoreWriter {
 
   /// A partner that is claimed twice keeps the later claim of this save; a closed tree refuses the save.
   func settleReferences() throws {
+    var rooted: [Int: Set<RecordID>] = [:]
     for (index, candidate) in referencesPending.enumerated() {
       let entity = schema.entities[candidate.entity]
       let column = entity.columns[candidate.position]
       guard case .reference(let reference) = column.kind,
         let target = try self.target(of: column, entity, candidate.id)
       else { continue }
-      if reference.isAcyclic { try checkCycle(entity, column, from: candidate.id, target) }
+      if reference.isAcyclic {
+        try checkCycle(entity, column, from: candidate.id, target, &rooted[column.number, default: []])
+      }
       guard reference.isOneToOne, let holder = schema.entity(column.declaringEntity) else { continue }
       let rivals = try holders(holder, column, of: target).filter { $0.1 != candidate.id }
       for (rival, id) in rivals {
@@ -45,11 +48,15 @@ extension StoreWriter {
       { $0.bind(id, at: 1) }, { $0.recordID(0) }) ?? nil
   }
 
-  private func checkCycle(_ entity: EntityPlan, _ column: ColumnPlan, from id: RecordID, _ first: RecordID) throws {
+  /// - Parameter rooted: records from which a walk has come to a root: none of them is in a cycle.
+  private func checkCycle(
+    _ entity: EntityPlan, _ column: ColumnPlan, from id: RecordID, _ first: RecordID, _ rooted: inout Set<RecordID>
+  ) throws {
     var next: RecordID? = first
     // What was pulled may hold a cycle of its own until a push is answered: the walk ends on it.
     var seen: Set<RecordID> = []
-    while let ancestor = next, seen.insert(ancestor).inserted {
+    while let ancestor = next, !rooted.contains(ancestor) {
+      guard seen.insert(ancestor).inserted else { return }
       if ancestor == id {
         throw TomboloError(
           .cyclicReference, "A record of \(entity.name) would become its own ancestor through \(column.property).",
@@ -62,6 +69,8 @@ extension StoreWriter {
       }
       next = try target(of: column, entity, ancestor)
     }
+    rooted.formUnion(seen)
+    rooted.insert(id)
   }
 
   private func displaced(_ holder: EntityPlan, _ column: ColumnPlan) -> TomboloError {
