@@ -37,7 +37,8 @@ struct ChaosTests {
     var invariants: Set<SimulationFailure.Invariant> {
       switch self {
       case .valuePutBack: [.determinism, .noLostWrite]
-      case .recordRemoved, .linkRemoved: [.noLostWrite]
+      case .recordRemoved: [.noLostWrite, .integrity]
+      case .linkRemoved: [.noLostWrite]
       case .counterTwice: [.exactlyOnce]
       case .ledgerTwice: [.atomicity]
       }

@@ -37,8 +37,8 @@ struct Judgement {
     var ids: Set<SaveID> = []
     try replica.store?.read { connection in
       let statement = try connection.prepare(
-        "SELECT id FROM _tombolo_save WHERE state = 1 AND attempted = 0 "
-          + "AND NOT EXISTS (SELECT 1 FROM _tombolo_change WHERE save = number)")
+        "SELECT id FROM _tombolo_save WHERE state = 1 AND NOT EXISTS (SELECT 1 FROM _tombolo_change WHERE save = number) "
+          + "AND (attempted = 0 OR EXISTS (SELECT 1 FROM _tombolo_cancelled c WHERE c.save = number))")
       while try statement.step() { if let id = SaveID(bytes: statement.bytes(0)) { ids.insert(id) } }
     }
     return ids
