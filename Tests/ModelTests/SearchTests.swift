@@ -164,6 +164,13 @@ struct SearchTests {
         try file.execute("DELETE FROM Letter WHERE title = 'alpha'")
         #expect(try titles(context, "epsilon") == [])
         try context.save()
+        try file.execute("REPLACE INTO Letter(_tombolo_id, title, text) SELECT _tombolo_id, title, 'eta' FROM Letter")
+        #expect(try titles(context, "zeta eta") == ["zeta"])
+        // The next save takes in what other programs wrote.
+        context.insert(Letter(title: "theta", text: "iota"))
+        try context.save()
+        #expect(try titles(context, "delta") == [] && titles(context, "zeta eta") == ["zeta"])
+        try file.execute("DELETE FROM Letter WHERE title = 'theta'; UPDATE Letter SET text = 'delta'")
       }
       #expect(findings(file).contains { $0.code == .search && $0.severity == .fine })
       #expect(findings(file).allSatisfy { $0.severity == .fine }, "\(findings(file))")

@@ -158,6 +158,86 @@ struct ShellTests {
     }
   }
 
+  /// What another program does with a record and a pair, both as they are; nothing of it changes anything.
+  enum RoundTrip: String, CaseIterable, CustomTestStringConvertible {
+    case pairAgain = "DELETE FROM Note_tags; INSERT INTO Note_tags(source, target) VALUES (NOTE, TAG)"
+    case pairReplaced = "INSERT OR REPLACE INTO Note_tags(source, target) VALUES (NOTE, TAG)"
+    case pairIgnored = "INSERT OR IGNORE INTO Note_tags(source, target) VALUES (NOTE, TAG)"
+    case stampLost = "UPDATE Note_tags SET _tombolo_stamps = NULL"
+    case recordAgain = "DELETE FROM Tag; INSERT INTO Tag(_tombolo_id, name) VALUES (TAG, 'kept')"
+    case recordReplaced = "INSERT OR REPLACE INTO Tag(_tombolo_id, name) VALUES (TAG, 'kept')"
+    case recordIgnored = "INSERT OR IGNORE INTO Tag(_tombolo_id, name) VALUES (TAG, 'other')"
+    case recordUpserted =
+      "INSERT INTO Tag(_tombolo_id, name) VALUES (TAG, 'kept') ON CONFLICT(_tombolo_id) DO UPDATE SET name = 'kept'"
+
+    var testDescription: String { rawValue }
+  }
+
+  @Test("What is taken away and put back as it was stays as it was, stamps and all", arguments: RoundTrip.allCases)
+  func roundTrips(_ trip: RoundTrip) throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.file(TestSchemas.library())
+      try store.beginStamps()
+      let tag = try store.insert("Tag", ["name": .text("kept")])
+      let note = try store.insert("Note", ["title": .text("n")])
+      let key = Value.blob(tag.bytes).literal
+      try shell(
+        fixture,
+        "INSERT INTO Note_tags(source, target) SELECT _tombolo_id, \(key) FROM Note; UPDATE Tag SET name = 'kept'")
+      try store.save { _ in }
+      func rows() throws -> [String] {
+        var rows: [String] = []
+        try store.read { connection in
+          for table in ["Tag", "Note_tags"] {
+            try connection.eachRow("SELECT quote(_tombolo_stamps), * FROM \(table)") { rows.append($0.string(0)) }
+          }
+        }
+        return rows
+      }
+      let (before, changes) = (try rows(), try store.changes().count)
+      let sql = trip.rawValue.replacing("NOTE", with: Value.blob(note.bytes).literal).replacing("TAG", with: key)
+      try shell(fixture, sql)
+      try store.save { _ in }
+      let after = try rows()
+      #expect(before.count == 2 && !before.contains("NULL") && after == before)
+      #expect(try store.changes().count == changes && store.values("Tag", tag)?["name"] == .text("kept"))
+    }
+  }
+
+  @Test("A row that takes another's place is an edit of the record, and what it does not name is taken away")
+  func replaced() throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.file(TestSchemas.library())
+      try store.beginStamps()
+      let person = try store.insert("Person", ["email": .text("a"), "name": .text("one")])
+      let before = try store.changes().count
+      try shell(
+        fixture, "REPLACE INTO Person(_tombolo_id, email) VALUES (\(Value.blob(person.bytes).literal), 'b')")
+      try store.save { _ in }
+      let change = try #require(try store.changes().dropFirst(before).first)
+      guard case .update(let detail) = change.detail else {
+        Issue.record("not an update: \(change.detail)")
+        return
+      }
+      #expect(try store.changes().count == before + 1 && change.record == person)
+      #expect(Set(detail.fields.map(\.under)) == [.text("a"), .text("one")])
+    }
+  }
+
+  @Test("A file of an earlier build, which did not know of replaced rows, gets its triggers when it is opened")
+  func earlierBuild() throws {
+    try StoreFixture.run { fixture in
+      let tag = try fixture.file(TestSchemas.library()).insert("Tag", ["name": .text("kept")])
+      try shell(
+        fixture, "DROP TRIGGER _tombolo_shell_Tag_replace; DROP TRIGGER _tombolo_shell_Folder_replace")
+      let first = try fixture.file(TestSchemas.library())
+      try first.save { _ in }
+      try shell(fixture, "REPLACE INTO Tag(_tombolo_id, name) VALUES (\(Value.blob(tag.bytes).literal), 'new')")
+      try first.save { _ in }
+      #expect(try first.changes().map(\.detail.kind) == [.create, .update])
+    }
+  }
+
   @Test(
     "A duplicate key from the shell is united, and one that rejects stays for the server to judge",
     arguments: UniqueConflict.allCases)

@@ -71,6 +71,7 @@ struct ShellNotes {
   }
 
   private func absorb(_ notes: [Note]) throws {
+    try forgetReplacedWords(notes)
     var seen: Set<RecordID> = []
     for note in notes where !note.isLink {
       guard let entity = schema.entity(note.entity), seen.insert(note.record).inserted else { continue }
@@ -83,6 +84,31 @@ struct ShellNotes {
       else { continue }
       let key = LinkKey(relationship: note.entity, source: note.record, target: target)
       if pairs.insert(key).inserted { try absorb(note, plan, key) }
+    }
+  }
+
+  /// A row that an insert took the place of went without a trigger, and the search index still has its words.
+  private func forgetReplacedWords(_ notes: [Note]) throws {
+    var last: [RecordID: Note] = [:]
+    var replaced: [RecordID: SearchPlan] = [:]
+    for note in notes where !note.isLink {
+      defer { last[note.record] = note }
+      // An insert that was ignored, or became an update, leaves no note of its own.
+      guard note.kind == .insert, let before = last[note.record], before.kind == .update, let image = before.image,
+        let entity = schema.entity(before.entity), let root = schema.entity(entity.root),
+        let plan = SearchPlan(root: root, in: schema)
+      else { continue }
+      try connection.run(plan.removeBound) { statement in
+        statement.bind(note.record, at: 1)
+        for (index, searched) in plan.columns.enumerated() {
+          let column = entity.columns.first { $0.column == searched.column }
+          statement.bind(column.flatMap { image.values[$0.number] } ?? .null, at: Int32(index + 2))
+        }
+      }
+      replaced[note.record] = plan
+    }
+    for (record, plan) in replaced {
+      for statement in plan.renew { try connection.run(statement) { $0.bind(record, at: 1) } }
     }
   }
 
@@ -170,7 +196,11 @@ struct ShellNotes {
       written.insert(column.position)
       try noteText(entity, id, column, new)
     }
-    if writes.isEmpty { return }
+    if writes.isEmpty {
+      // Deleted and made again as it was: the row is the record's, and so are the stamps.
+      if row.stamps != image.stamps { try write(id, row.row, values, stamps: image.stamps, with: pair) }
+      return
+    }
     let stamps = try recorder.update(entity, id, writes, stamps: image.stamps)
     try write(id, row.row, values, stamps: stamps, with: pair)
     writer.updated.append((entity.name, id))
@@ -211,7 +241,11 @@ struct ShellNotes {
       try connection.firstRow("SELECT 1 FROM \(table) WHERE source = ?1 AND target = ?2", { key.bind(to: $0) }) { _ in
         true
       } == true
-    if wasPresent == isPresent { return }
+    if wasPresent == isPresent {
+      // Parted and linked again: the pair is what it was, and so is its stamp.
+      if isPresent { try put(note.image?.stamps, of: key, in: table) }
+      return
+    }
     var under: Stamp?
     if recorder.stamp != nil {
       under =
@@ -221,15 +255,18 @@ struct ShellNotes {
     }
     let stamp = try recorder.link(entity, key, isPresent: isPresent, under: under)
     if isPresent {
-      let bytes = try stamp?.encoded(writer.statements.replicas)
-      try connection.run("UPDATE \(table) SET _tombolo_stamps = ?3 WHERE source = ?1 AND target = ?2") {
-        key.bind(to: $0)
-        if let bytes { $0.bind(bytes, at: 3) } else { $0.bindNull(at: 3) }
-      }
+      try put(stamp?.encoded(writer.statements.replicas), of: key, in: table)
     } else if let stamp {
       try writer.putUnlinked(key, stamp)
     }
     writer.outcome.touched.append((plan.link.source, key.source))
     writer.outcome.touched.append((plan.link.target, key.target))
+  }
+
+  private func put(_ stamp: [UInt8]?, of key: LinkKey, in table: String) throws {
+    try connection.run("UPDATE \(table) SET _tombolo_stamps = ?3 WHERE source = ?1 AND target = ?2") {
+      key.bind(to: $0)
+      if let stamp { $0.bind(stamp, at: 3) } else { $0.bindNull(at: 3) }
+    }
   }
 }

@@ -117,10 +117,11 @@ struct StoreOpener {
     }
   }
 
-  /// Search indexes and trees that are missing, with the triggers that keep them.
+  /// Search indexes and trees that are missing, with the triggers that keep them; and triggers that an earlier build did not
+  /// make.
   private static func complete(_ connection: Connection, _ schema: StoreSchema) throws {
     let companions = CompanionTables(schema)
-    guard try companions.isIncomplete(connection) else { return }
+    guard try companions.isIncomplete(connection) || ShellTriggers.areOfEarlierBuild(connection, schema) else { return }
     try connection.immediate {
       for statement in ShellTriggers.statements(for: schema) { try connection.execute(statement) }
       try companions.bring(to: connection)

@@ -72,7 +72,10 @@ struct CompanionTriggers {
 
   private func kept(_ table: Table, isTemporary: Bool) -> [Trigger] {
     guard table.hasCompanions else { return [] }
-    let number = "INSERT OR IGNORE INTO _tombolo_number(record) VALUES (NEW._tombolo_id);"
+    // Not "OR IGNORE": what a trigger does follows the conflict clause of the statement that fired it.
+    let number =
+      "INSERT INTO _tombolo_number(record) SELECT NEW._tombolo_id "
+      + "WHERE NOT EXISTS (SELECT 1 FROM _tombolo_number WHERE record = NEW._tombolo_id);"
     var inserts = [number]
     var deletes: [String] = []
     if let search = table.search {

@@ -49,6 +49,8 @@ package enum ExternalValues {
 
   // MARK: What another program's triggers do, after they noted what was there
 
+  /// A row that took another's place has nothing outside.
+  static let afterForeignInsert = "DELETE FROM \(table) WHERE record = NEW._tombolo_id;"
   static func afterForeignUpdate(_ column: String) -> String {
     "DELETE FROM \(table) WHERE record = OLD._tombolo_id AND property = \(column.quotedLiteral) "
       + "AND OLD.\(column.quotedIdentifier) IS NOT NEW.\(column.quotedIdentifier);"

@@ -70,6 +70,25 @@ struct SearchPlan {
       + "WHERE record = \(row)._tombolo_id;"
   }
 
+  /// Makes the index forget the words of a row that went without a trigger: its record is the first parameter, then come
+  /// the columns' values.
+  var removeBound: String {
+    let parameters = columns.indices.map { "?\($0 + 2)" }.joined(separator: ", ")
+    return "INSERT INTO \(index.quotedIdentifier)(\(index.quotedIdentifier), rowid, \(names)) SELECT 'delete', number, "
+      + "\(parameters) FROM _tombolo_number WHERE record = ?1"
+  }
+
+  /// Indexes a record anew, which is the parameter. A word that was forgotten is forgotten in every row of the same number.
+  var renew: [String] {
+    let isOfRecord = "WHERE number = (SELECT number FROM _tombolo_number WHERE record = ?1)"
+    return [
+      "INSERT INTO \(index.quotedIdentifier)(\(index.quotedIdentifier), rowid, \(names)) SELECT 'delete', number, "
+        + "\(names) FROM \(view.quotedIdentifier) \(isOfRecord)",
+      "INSERT INTO \(index.quotedIdentifier)(rowid, \(names)) SELECT number, \(names) "
+        + "FROM \(view.quotedIdentifier) \(isOfRecord)",
+    ]
+  }
+
   /// The index is told the text that it has to forget: it does not keep it.
   var remove: String {
     "INSERT INTO \(index.quotedIdentifier)(\(index.quotedIdentifier), rowid, \(names)) SELECT 'delete', number, "
