@@ -181,4 +181,28 @@ struct RepairTests {
     #expect(exchange.report?.checksum == .different)
     #expect(exchange.paths.filter { $0.contains("checksum") }.count == (knowsRoute ? 3 : 1))
   }
+
+  @Test("What the server changes while it is compared is pulled, and compared once more", arguments: [1, 99])
+  func serverMovesOn(writes: Int) throws {
+    let pair = try ReplicaPair(books: 30)
+    let book = try pair.id("b4")
+    try pair.damage(#"UPDATE "Book" SET "title" = 'damaged' WHERE "title" = 'b4'"#)
+    var written = 0
+    let (report, requests) = try pair.sync(pair.damaged) { request in
+      // The buckets have been compared, and now the records in them are.
+      guard request.url.hasSuffix("/checksum"), written < writes else { return }
+      written += 1
+      try pair.set("pages", .integer(Int64(written)), of: book, in: pair.sound)
+      _ = try pair.sync(pair.sound)
+    }
+    if writes == 1 {
+      #expect(report.checksum == .equal && report.repaired == 1, "\(report) \(requests)")
+      try pair.expectSame()
+    } else {
+      // A record that changes all the time cannot be compared; that is no difference.
+      #expect(report.checksum == .notCompared && written > 3, "\(report) \(requests)")
+      #expect(try pair.sync(pair.damaged).report.checksum == .equal)
+      try pair.expectSame()
+    }
+  }
 }

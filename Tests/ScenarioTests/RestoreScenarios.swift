@@ -270,4 +270,30 @@ import TomboloServer
     try world.expectAllEqual()
     #expect(try a.ids("Badge") == [mine])
   }
+
+  @Test("what the new epoch wrote to a record that had been merged away goes on with the other", arguments: [1, 1_000])
+  func writesToAlias(pageItems: Int) throws {
+    let world = try World()
+    let (a, b) = (try world.replica("a"), try world.replica("b"))
+    let kept = try a.inserts("Person", ["email": .text("x"), "name": .text("one")])
+    let other = try b.inserts("Person", ["email": .text("y"), "name": .text("two")])
+    let pet = try b.inserts("Pet", ["name": .text("p"), "owner": Value(reference: other)])
+    try world.settles()
+    let backup = world.backup()
+    world.passes()
+    try a.sets("Person", other, "email", to: .text("x"))
+    try a.syncs()
+    #expect(try a.ids("Person") == [kept])
+    try world.restores(backup)
+    // b knows nothing of the merge.
+    try b.syncs(.reset)
+    try b.sets("Person", other, "name", to: .text("three"))
+    try b.syncs()
+    try a.syncs(pageItems: pageItems, .reupload)
+    try world.expectAllEqual()
+    #expect(try a.ids("Person") == [kept])
+    #expect(try a.value("Person", kept, "name") == .text("three"))
+    #expect(try a.value("Pet", pet, "owner") == Value(reference: kept))
+    #expect(try b.conflicts.isEmpty)
+  }
 }

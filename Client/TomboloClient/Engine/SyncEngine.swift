@@ -90,7 +90,9 @@ package struct SyncEngine: Sendable {
   var hasBegunSnapshot = false
   var identityChanges = 0
   var standing: Standing?
-  var hasCompared = false
+  /// How often this sync has compared, and whether the server had moved on beyond the cursor the last time.
+  var comparisons = 0
+  var hasServerMovedOn = false
   /// Everything is fetched anew because too much differs.
   var isRenewing = false
   /// A refusal to push that does not keep the replica from pulling: a reader's token.

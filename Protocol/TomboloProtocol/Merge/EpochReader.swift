@@ -4,6 +4,8 @@ package protocol EpochReader: MergeReader {
   func epochBases(of record: RecordID, _ field: String) throws -> Set<Stamp>?
   /// The sum of what this epoch added to a counter, less what the greatest old position so far has in it.
   func epochAddition(to record: RecordID, _ field: String) throws -> Int64
+  /// Everything that this epoch added to a counter, what an old position has in it included.
+  func epochAdditions(to record: RecordID, _ field: String) throws -> [EpochAddition]
   /// The old position that the record's counters were last taken from; that of the server's own copy at first.
   func counterPosition(of record: RecordID) throws -> FeedPosition
 }

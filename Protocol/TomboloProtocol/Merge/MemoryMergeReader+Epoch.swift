@@ -63,11 +63,14 @@ extension MemoryMergeReader: EpochReader {
   package func epochBases(of record: RecordID, _ field: String) -> Set<Stamp>? { epochBook.bases[record]?[field] }
 
   package func epochAddition(to record: RecordID, _ field: String) -> Int64 {
-    epochBook.additions.reduce(0) { sum, addition in
-      guard addition.record == record, addition.field == field else { return sum }
+    epochAdditions(to: record, field).reduce(0) { sum, addition in
       let isNew = addition.epoch == nil || addition.number > epochBook.numbers[addition.replica, default: .none]
       return isNew ? sum &+ addition.delta : sum
     }
+  }
+
+  package func epochAdditions(to record: RecordID, _ field: String) -> [EpochAddition] {
+    epochBook.additions.filter { $0.record == record && $0.field == field }
   }
 
   package func counterPosition(of record: RecordID) -> FeedPosition {

@@ -151,6 +151,14 @@ final class MergeSession {
         epoch: place?.epoch, delta: delta))
   }
 
+  /// An addition to a record of the new epoch that turned out to be another.
+  func noteEpochAddition(_ addition: EpochAddition, movedTo record: RecordID) {
+    guard tracksEpoch else { return }
+    var addition = addition
+    addition.record = record
+    epochAdditions.append(addition)
+  }
+
   // MARK: Aliases and references
 
   /// The record that stands for an id after all unique merges.

@@ -176,7 +176,7 @@ extension MergeSession {
     entity.keys.contains { $0.places.contains(field.place) }
   }
 
-  private func resolved(_ value: Value, in field: MergeSchema.Field) throws -> Value {
+  func resolved(_ value: Value, in field: MergeSchema.Field) throws -> Value {
     guard field.reference != nil, let target = value.reference else { return value }
     return Value(reference: try resolve(target))
   }

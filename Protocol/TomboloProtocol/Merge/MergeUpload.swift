@@ -97,14 +97,16 @@ extension MergeSession {
     }
   }
 
-  /// A record that was merged into another.
+  /// A record that was merged into another. What was written to it in this epoch, as nobody knew of the merge, goes on with
+  /// the other.
   /// - Returns: false where the other is not there.
-  func uploadAlias(_ tombstone: Tombstone) throws -> Bool {
+  func uploadAlias(_ tombstone: Tombstone, reader: any EpochReader) throws -> Bool {
     guard let survivor = tombstone.survivor, let entity = schema.entity(tombstone.entity) else { return true }
     guard try record(survivor.id) != nil else { return false }
     let id = tombstone.id
     if let found = try record(id) {
       guard found.incarnation == tombstone.incarnation, found.survivor == nil else { return true }
+      try carry(found, to: try resolve(survivor.id), reader: reader)
     } else {
       try insert(
         MergeRecord(entity: tombstone.entity, id: id, incarnation: tombstone.incarnation, fields: entity.absentFields))
@@ -120,6 +122,52 @@ extension MergeSession {
     marks.aliases.insert(id)
     try redeliverReferences(to: id)
     return true
+  }
+
+  /// Lays what this epoch wrote to a record over the one that it was merged into before the epoch began.
+  private func carry(_ alias: MergeRecord, to home: RecordID, reader: any EpochReader) throws {
+    guard home != alias.id, let entity = schema.entity(alias.entity) else { return }
+    for field in entity.fields {
+      guard let bases = try reader.epochBases(of: alias.id, field.name), let survivor = try record(home) else {
+        continue
+      }
+      let (own, other) = (self.field(field, of: survivor), self.field(field, of: alias))
+      for base in bases { noteEpochWrite(home, field.name, base: base) }
+      noteEpochWrite(home, field.name, base: own.stamp)
+      if field.policy == .counter {
+        try carryCounter(field, of: alias.id, other, to: home, reader: reader)
+        continue
+      }
+      let x = Version(value: own.value, stamp: own.stamp)
+      let y = Version(value: try resolved(other.value, in: field), stamp: other.stamp)
+      if x == y { continue }
+      var standing = FieldMerge.fold(field.policy, of: field.type, x, y, rules: rules)
+      // A record is not its own parent, whoever says so.
+      if field.reference?.isAcyclic ?? false, standing.value.reference == home { standing = x }
+      let lost = standing.stamp == y.stamp ? x : y
+      if x.value != y.value, field.policy == .lastWriter || field.policy == .firstWriter, !lost.stamp.isDerived,
+        !lost.stamp.isZero, !bases.contains(lost.stamp.written)
+      {
+        report(.reupload, entity: survivor.entity, record: home, field: field.name, lost: lost, standing: standing)
+      }
+      if standing != x { try set(field, of: home, to: standing, replaced: other.replaced, isWritten: false) }
+    }
+  }
+
+  private func carryCounter(
+    _ field: MergeSchema.Field, of alias: RecordID, _ counter: MergeField, to home: RecordID, reader: any EpochReader
+  ) throws {
+    for addition in try reader.epochAdditions(to: alias, field.name) { noteEpochAddition(addition, movedTo: home) }
+    let added = try reader.epochAddition(to: alias, field.name)
+    if added != 0, let survivor = try record(home) {
+      let own = self.field(field, of: survivor)
+      let total = Version(value: CounterMerge.sum(own.value, added), stamp: max(own.stamp, counter.stamp))
+      try set(field, of: home, to: total, isWritten: false)
+    }
+    try modify(home) { record in
+      guard let place = record.place(of: field.name, hint: field.place) else { return }
+      for addition in counter.additions { record.fields[place].note(addition) }
+    }
   }
 
   /// A survivor answers to what was written to its aliases.

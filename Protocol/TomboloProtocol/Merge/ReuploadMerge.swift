@@ -47,7 +47,7 @@ package struct ReuploadMerge: Sendable {
       case (.records, .record(let state)):
         try session.upload(state, from: oldPosition, reader: reader, counters: &counters)
       case (.aliases, .tombstone(let tombstone)):
-        if try !session.uploadAlias(tombstone) { openAliases += 1 }
+        if try !session.uploadAlias(tombstone, reader: reader) { openAliases += 1 }
       case (.names, .tombstone(let tombstone)): try session.uploadName(tombstone)
       case (.links, .link(let link)): aliasEnds.formUnion(try session.upload(link))
       case (.tombstones, .tombstone(let tombstone)):

@@ -32,6 +32,23 @@ extension StoreFile: EpochReader {
     return sum
   }
 
+  func epochAdditions(to record: RecordID, _ field: String) throws -> [EpochAddition] {
+    let query = try connection.cached(
+      "SELECT replica, number, epoch, delta FROM epoch_addition WHERE record = ? AND field = ?")
+    query.bind(record, at: 1)
+    query.bind(field, at: 2)
+    defer { query.reset() }
+    var additions: [EpochAddition] = []
+    while try query.step() {
+      additions.append(
+        EpochAddition(
+          record: record, field: field, replica: ReplicaID(UInt64(bitPattern: query.int64(0))),
+          number: SaveNumber(UInt64(bitPattern: query.int64(1))),
+          epoch: query.isNull(2) ? nil : Epoch(UInt64(bitPattern: query.int64(2))), delta: query.int64(3)))
+    }
+    return additions
+  }
+
   func counterPosition(of record: RecordID) throws -> FeedPosition {
     let query = try connection.cached("SELECT position FROM epoch_counter WHERE record = ?")
     query.bind(record, at: 1)

@@ -8,6 +8,9 @@ struct FidelityChecker {
   /// The saves that touched a record, before they were sent.
   private var touching: [RecordID: Set<SaveID>] = [:]
 
+  /// Records that a command edited while a sync ran beside it: the two may have cancelled out before anybody looked.
+  private var editedUnseen: Set<RecordID> = []
+
   /// The save that created a record, as long as it was not sent.
   private var unsentCreators: [RecordID: SaveID] = [:]
   private var creators: [RecordID: SaveID] = [:]
@@ -39,6 +42,9 @@ struct FidelityChecker {
       if let other = part.other { touching[other, default: []].insert(set.id) }
     }
   }
+
+  /// A command is about to edit the record, while a sync runs beside it.
+  mutating func noteUnseenEdit(of record: RecordID) { editedUnseen.insert(record) }
 
   /// A machine goes on from an older state.
   mutating func forgetSent() { hasOlderStates = true }
@@ -99,7 +105,7 @@ struct FidelityChecker {
   /// Only edits of one record in more than one save cancel out, and a delete only with a create that nobody saw.
   private func mayCancel(_ part: Part, _ set: ChangeSet) -> Bool {
     if part.kind == .delete { return (hasOlderStates ? creators : unsentCreators)[part.record] != nil }
-    return touching[part.record, default: []].count > 1
+    return touching[part.record, default: []].count > 1 || editedUnseen.contains(part.record)
   }
 
   private static func parts(of set: ChangeSet) -> [Part: Content] {

@@ -53,7 +53,8 @@ final class ChaosMachine: @unchecked Sendable {
     case ..<62: try edit()
     case ..<70: try importMany()
     case ..<90 where watcher == nil: try sync()
-    case 90..<96 where watcher == nil: try beginWatcher()
+    case 90..<95 where watcher == nil: try beginWatcher()
+    case 95 where watcher == nil: try rewrite()
     default: usleep(UInt32(generator.within(1...60)) * 1_000)
     }
   }
@@ -113,6 +114,33 @@ final class ChaosMachine: @unchecked Sendable {
     try look(wasKilled: false)
   }
 
+  /// Another program takes a row or a pair away and puts it back as it was, in one of the ways that SQL has for it.
+  private func rewrite() throws {
+    let content = try replica.look { try StoreContent(of: $0) }
+    guard let record = generator.pick(content.records), let entity = roles.schema.entity(record.entity) else { return }
+    let plans = roles.schema.linkTables.filter { $0.link.source == record.entity }
+    let (table, key) =
+      generator.pick(plans).map { ($0.table, "source") } ?? (entity.table, "_tombolo_id")
+    let (name, row) = (table.quotedIdentifier, "\(key) = \(Value.blob(record.id.bytes).literal)")
+    do {
+      let connection = try Connection(path: replica.path)
+      var names: [String] = []
+      try connection.eachRow("SELECT name FROM pragma_table_info(\(table.quotedLiteral))") {
+        names.append($0.string(0))
+      }
+      let columns = names.map(\.quotedIdentifier).joined(separator: ", ")
+      let values = columns.replacing("\"_tombolo_stamps\"", with: "NULL")
+      try connection.execute(
+        generator.chance(0.5)
+          ? "INSERT OR REPLACE INTO \(name)(\(columns)) SELECT \(values) FROM \(name) WHERE \(row)"
+          : "CREATE TEMP TABLE kept AS SELECT * FROM \(name) WHERE \(row); DELETE FROM \(name) WHERE \(row); "
+            + "INSERT INTO \(name)(\(columns)) SELECT \(values) FROM kept")
+    }
+    run.count("rows written by another program")
+    run.note("\(replica.name): another program takes \(record.entity) \(record.id.short) away and puts it back")
+    try look(wasKilled: false)
+  }
+
   private func perform(_ edit: ProcessEdit) throws {
     var arguments = edit.arguments.map { $0 == "STORE" ? replica.path : $0 }
     if let file = edit.file {
@@ -121,6 +149,11 @@ final class ChaosMachine: @unchecked Sendable {
       arguments = arguments.map { $0 == "FILE" ? path : $0 }
     }
     replica.memory.hasPulledAll = false
+    if watcher != nil {
+      for id in edit.arguments.compactMap({ RecordID($0) }) {
+        run.witness.notes.withLock { $0.fidelity.noteUnseenEdit(of: id) }
+      }
+    }
     let before = highestSave
     let outcome = try call(arguments, killChance: 0.12)
     try look(wasKilled: outcome.ending == nil)

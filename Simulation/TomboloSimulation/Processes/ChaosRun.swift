@@ -305,7 +305,7 @@ package final class ChaosRun: Sendable {
   /// A sync that is over leaves replica and server equal, and repairs nothing that nobody had damaged.
   func check(_ report: [String: String], of name: String) throws {
     if report["checksum"] == "different" {
-      throw SimulationFailure(.convergence, "\(name)'s checksum differs from the server's after a sync")
+      throw SimulationFailure(.convergence, "\(name)'s checksum differs from the server's after a sync: \(report)")
     }
     if let repaired = report["repaired"], repaired != "0" {
       throw SimulationFailure(.convergence, "\(name) had to repair \(repaired) records that nothing had damaged")
