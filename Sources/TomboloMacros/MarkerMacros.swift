@@ -25,8 +25,14 @@ private func checkProperty(
 ) {
   let name = node.attributeName.trimmedDescription
   guard let variable = declaration.as(VariableDeclSyntax.self) else {
-    context.diagnose(
-      ModelDiagnostic("not-a-property", "'@\(name)' belongs on a stored property of a model.").at(node))
+    let fault = ModelDiagnostic("not-a-property", "'@\(name)' belongs on a stored property of a model: remove it here.")
+    if let marked = Syntax(declaration).asProtocol((any SyntaxProtocol).self) as? any WithAttributesSyntax {
+      context.diagnose(
+        fault.at(
+          node, fix: "remove '@\(name)'", replacing: marked, with: marked.removing(node)))
+    } else {
+      context.diagnose(fault.at(node))
+    }
     return
   }
   if !variable.isStored, name != "Transient" {

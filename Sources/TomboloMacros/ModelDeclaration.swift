@@ -24,7 +24,9 @@ struct ModelDeclaration {
       diagnostics.append(
         ModelDiagnostic(
           "generic-class", "A model cannot be generic: write one class for each type that '\(name)' is used with."
-        ).at(parameters))
+        ).at(
+          parameters, fix: "remove the generic parameters", replacing: declaration, with: declaration.withoutParameters)
+      )
     }
     for case .attribute(let attribute) in declaration.attributes
     where attribute.attributeName.trimmedDescription == "MainActor" {

@@ -9,6 +9,8 @@ enum PropertyRules {
     "self", "init", "persistentBackingData",
   ]
 
+  private static let reservedPrefixes = ["_tombolo_", "_$"]
+
   /// Attributes of Swift and of ours: any other on a stored property is taken for a property wrapper.
   private static let knownAttributes: Set<String> = [
     "Attribute", "Relationship", "Transient", "_PersistedProperty", "available", "objc", "nonobjc", "inlinable",
@@ -31,12 +33,15 @@ enum PropertyRules {
           with: pattern.with(\.identifier, pattern.identifier.with(\.tokenKind, .identifier("\(name)Text")))))
       return false
     }
-    if name.hasPrefix("_tombolo_") || name.hasPrefix("_$") {
+    if reservedPrefixes.contains(where: name.hasPrefix) {
+      let free = nameWithoutReservedPrefix(name)
       diagnostics.append(
         ModelDiagnostic(
           "reserved-prefix",
-          "Names that begin with '_tombolo_' or '_$' are Tombolo's own: choose another name than '\(name)'."
-        ).at(pattern))
+          "Names that begin with '_tombolo_' or '_$' are Tombolo's own: choose another name than '\(name)', as '\(free)'."
+        ).at(
+          pattern, fix: "rename to '\(free)'", replacing: pattern,
+          with: pattern.with(\.identifier, pattern.identifier.with(\.tokenKind, .identifier(free)))))
       return false
     }
     for element in variable.attributes {
@@ -52,6 +57,14 @@ enum PropertyRules {
       return false
     }
     return true
+  }
+
+  /// A name that a property may have, as near as can be to one that begins with a prefix of ours.
+  private static func nameWithoutReservedPrefix(_ name: String) -> String {
+    var rest = Substring(name)
+    while let prefix = reservedPrefixes.first(where: rest.hasPrefix) { rest = rest.dropFirst(prefix.count) }
+    let isIdentifier = rest.first.map { $0 == "_" || $0.isLetter } ?? false
+    return isIdentifier && !reservedNames.contains(String(rest)) ? String(rest) : "property\(rest)"
   }
 
   private static func checkShape(_ variable: VariableDeclSyntax, _ diagnostics: inout [Diagnostic]) -> Bool {
@@ -78,10 +91,15 @@ enum PropertyRules {
     }
     guard let binding = variable.bindings.first else { return false }
     if !binding.pattern.is(IdentifierPatternSyntax.self) {
-      diagnostics.append(
-        ModelDiagnostic(
-          "tuple-pattern", "A tuple pattern cannot be persisted: write one 'var' for each property."
-        ).at(binding.pattern))
+      let fault = ModelDiagnostic(
+        "tuple-pattern", "A tuple pattern cannot be persisted: write one 'var' for each property.")
+      if let fixed = variable.withoutTuplePattern {
+        diagnostics.append(
+          fault.at(
+            binding.pattern, fix: "write one 'var' for each", replacing: fixed.list, with: fixed.separated))
+      } else {
+        diagnostics.append(fault.at(binding.pattern))
+      }
       return false
     }
     if variable.bindingSpecifier.tokenKind == .keyword(.let) {
