@@ -27,6 +27,10 @@ struct Packaging: Codable, Hashable {
   var numbers: Set<Int> = []
   var genres: [Genre] = []
   var counts: [String: Int] = [:]
+  var weights: [String: Double] = [:]
+  var places: [Int: Packaging] = [:]
+  var days: [Date] = []
+  var sizes: [Packaging.Size]?
   init(_ number: Int) { self.number = number }
 }
 
@@ -50,6 +54,10 @@ struct CodableQueryTests {
       shipment.numbers = Set(0..<number % 5)
       shipment.genres = Array(Genre.allCases.prefix(number % 4))
       shipment.counts = ["a": number, "é": number % 3].filter { $0.value != 2 }
+      shipment.weights = ["é": Double(number) / 3].filter { _ in number % 2 == 0 }
+      shipment.places = [number: Packaging(label: "p\(number % 2)")]
+      shipment.days = (0..<number % 3).map { Date(timeIntervalSinceReferenceDate: Double($0) / 10) }
+      shipment.sizes = number % 3 == 0 ? nil : [Packaging.Size(width: number, height: nil)]
       context.insert(shipment)
     }
     guard state == .saved else { return context }
@@ -64,6 +72,7 @@ struct CodableQueryTests {
     let context = try filled(state)
     let (genre, date, identifier) = (Genre.poems, Date(timeIntervalSinceReferenceDate: 6), Self.identifier)
     let size = Packaging.Size(width: 1, height: 0.5)
+    let (third, earlier) = (2.0 / 3, Date(timeIntervalSinceReferenceDate: 0.05))
     let predicates: [(String, Predicate<Shipment>)] = [
       ("member ==", #Predicate { $0.crate?.label == "café" }), ("member !=", #Predicate { $0.crate?.label != "café" }),
       ("required member", #Predicate { $0.spare.label == "none" }),
@@ -97,6 +106,22 @@ struct CodableQueryTests {
       ("dictionary nil", #Predicate { $0.counts["e\u{301}"] == nil }),
       ("dictionary ??", #Predicate { ($0.counts["é"] ?? 7) < 2 }),
       ("dictionary count", #Predicate { $0.counts.count == 1 }),
+      ("dictionary default", #Predicate { $0.counts["e\u{301}", default: 7] > 1 }),
+      ("dictionary computed default", #Predicate { $0.counts["é", default: $0.number] > 1 }),
+      ("dictionary of reals", #Predicate { $0.weights["e\u{301}", default: 1] < third }),
+      ("dictionary by integers", #Predicate { $0.places[3]?.label == "p1" }),
+      ("dictionary by its own number", #Predicate { $0.places[$0.number]?.label == "p0" }),
+      ("index", #Predicate { $0.words.isEmpty == false && $0.words[0] == "u\u{308}ber" }),
+      ("computed index", #Predicate { $0.words.count == 3 && $0.words[$0.words.count - 1] == "café" }),
+      ("index of enums", #Predicate { $0.genres.count > 1 && $0.genres[1] == genre }),
+      ("index of dates", #Predicate { $0.days.count > 1 && $0.days[1] > earlier }),
+      ("index of values", #Predicate { $0.sizes.flatMap { $0[0].width > 4 } ?? true }),
+      ("index of an optional array", #Predicate { $0.sizes?[0].width == 5 }),
+      (
+        "index of a member",
+        #Predicate { if let crate = $0.crate { crate.tags.isEmpty ? false : crate.tags[0] == "x" } else { false } }
+      ),
+      ("first", #Predicate { $0.words.first == "über" }), ("last", #Predicate { $0.words.last != "b" }),
     ]
     let all = try context.fetch(FetchDescriptor<Shipment>())
     for (name, predicate) in predicates {
@@ -106,6 +131,20 @@ struct CodableQueryTests {
         try context.fetch(FetchDescriptor(predicate: predicate, sortBy: order)).map(\.number) == expected, "\(name)")
       #expect(
         try context.fetchCount(FetchDescriptor(predicate: Predicates.not(predicate))) == 12 - expected.count, "\(name)")
+    }
+  }
+
+  @Test("An index outside of a stored array fails the fetch, saved or pending", arguments: State.allCases)
+  func outside(_ state: State) throws {
+    let context = try filled(state)
+    for predicate in [
+      #Predicate<Shipment> { $0.words[1] == "b" }, #Predicate<Shipment> { $0.words[$0.number - 100] == "b" },
+      #Predicate<Shipment> { $0.words[0] == "b" },
+    ] {
+      let error = #expect(throws: TomboloError.self) {
+        try context.fetch(FetchDescriptor<Shipment>(predicate: predicate))
+      }
+      #expect(error?.code == .predicateFailed)
     }
   }
 

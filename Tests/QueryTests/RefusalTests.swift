@@ -26,7 +26,6 @@ import TomboloSQLite
     let predicates: [Predicate<Item>] = [
       #Predicate { $0.computed == 3 },
       #Predicate { $0.name.contains(regex) },
-      #Predicate { $0.words[0] == "a" },
       #Predicate { $0.tags[0].name == "a" },
       #Predicate { $0.name.first != nil },
       #Predicate { $0.folder!.name == "a" },

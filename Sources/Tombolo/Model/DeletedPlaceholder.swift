@@ -69,6 +69,11 @@ enum DeletedPlaceholder {
     guard case .attribute(let attribute) = property.kind else { return .null }
     if case .constant(let value) = attribute.defaultValue { return value }
     if attribute.isOptional { return .null }
+    if attribute.type == .codable, let type = Swift.type(of: property.path).valueType as? any Codable.Type,
+      let json = BlankDecoder.json(of: type)
+    {
+      return .text(json)
+    }
     return value(attribute, unknown: unknown)
   }
 

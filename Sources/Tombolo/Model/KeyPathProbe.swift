@@ -18,14 +18,20 @@ enum KeyPathProbe {
 
   /// The properties' own key paths in the order of their reading; nil where the model allows no object to be made.
   static func steps(of path: AnyKeyPath, in model: any PersistentModel.Type) -> [AnyKeyPath]? {
-    guard let object = DeletedPlaceholder.make(model, nil) else { return nil }
-    object._$state.flags.insert(.probe)
+    guard let object = object(of: model) else { return nil }
     let recorder = Recorder()
     $recorder.withValue(RecorderBox(recorder: recorder)) {
       let root: Any = object
       _ = root[keyPath: path]
     }
     return recorder.steps
+  }
+
+  /// An object whose accessors tell what is read, and that key paths can be followed on.
+  static func object(of model: any PersistentModel.Type) -> (any PersistentModel)? {
+    let object = DeletedPlaceholder.make(model, nil)
+    object?._$state.flags.insert(.probe)
+    return object
   }
 
   static func note(_ path: AnyKeyPath) { recorder?.recorder.steps.append(path) }

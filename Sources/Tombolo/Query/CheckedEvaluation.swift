@@ -21,10 +21,15 @@ struct CheckedEvaluation<Model> {
 
   /// - Throws: `predicate_failed`, or what the predicate's own evaluation throws.
   func holds(for model: Model) throws -> Bool {
-    if hasArithmetic {
-      try checkParts(predicate.expression, PredicateBindings((predicate.variable, model)))
+    do {
+      if hasArithmetic {
+        try checkParts(predicate.expression, PredicateBindings((predicate.variable, model)))
+      }
+      return try predicate.evaluate(model)
+    } catch let error as PredicateError {
+      throw failure(
+        error == .forceUnwrapFailure ? "it unwraps nil" : "an index or another value lies outside of what is possible")
     }
-    return try predicate.evaluate(model)
   }
 }
 

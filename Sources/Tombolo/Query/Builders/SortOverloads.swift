@@ -41,19 +41,13 @@ extension SortDescriptor {
   }
 }
 
-/// The place of a text in the localized standard order; nil comes first.
+/// The place of a text in the localized standard order.
 public struct TextRank: Comparable, Sendable {
-  private let key: LocalizedStandardKey?
-  init(_ text: String?) { key = text.map { LocalizedStandardKey($0) } }
+  let key: LocalizedStandardKey
+  init(_ text: String) { key = LocalizedStandardKey(text) }
 
   /// Whether one text comes before another.
-  public static func < (a: TextRank, b: TextRank) -> Bool {
-    switch (a.key, b.key) {
-    case (_, nil): false
-    case (nil, _): true
-    case (let first?, let second?): first < second
-    }
-  }
+  public static func < (a: TextRank, b: TextRank) -> Bool { a.key < b.key }
 }
 
 extension Bool {
@@ -61,9 +55,11 @@ extension Bool {
   public var _$rank: Int { self ? 1 : 0 }
 }
 
+// Optional, since a key path whose `?.` meets nil makes nil of whatever type its end has.
+
 extension Bool? {
-  /// The place in a sort by an optional Boolean; a sort descriptor's own.
-  public var _$rank: Int { map { $0 ? 2 : 1 } ?? 0 }
+  /// The place in a sort by an optional Boolean, nil first; a sort descriptor's own.
+  public var _$rank: Int? { map(\._$rank) }
 }
 
 extension String {
@@ -72,6 +68,6 @@ extension String {
 }
 
 extension String? {
-  /// The place in a localized sort; a sort descriptor's own.
-  public var _$localizedStandardRank: TextRank { TextRank(self) }
+  /// The place in a localized sort, nil first; a sort descriptor's own.
+  public var _$localizedStandardRank: TextRank? { map { TextRank($0) } }
 }

@@ -39,7 +39,12 @@ final class QueryRow {
   /// SQL for its key; null where the record is absent.
   private let key: String
   private var alias: String?
-  var children: [String: QueryRow] = [:]
+  fileprivate struct Step: Hashable {
+    let name: String
+    let cast: String?
+  }
+  /// The records that its references lead to.
+  fileprivate var children: [Step: QueryRow] = [:]
 
   init(entity: EntityPlan, scope: QueryScope, key: String, source: Source) {
     self.entity = entity
@@ -100,6 +105,28 @@ struct RowOperand {
   var cast: String?
   /// SQL expressions of which none is null where the row is there.
   var nullWith: [String]
+
+  /// The record that a reference leads to, made once. Behind `as?` it is there only where the cast holds: `guarded` makes
+  /// an expression null elsewhere.
+  func child(_ name: String, make: (_ guarded: (String) -> String) -> QueryRow) -> QueryRow {
+    let step = QueryRow.Step(name: name, cast: cast)
+    if let known = row.children[step] { return known }
+    let child = make { sql in cast.map { "CASE WHEN \($0) THEN \(sql) END" } ?? sql }
+    row.children[step] = child
+    return child
+  }
+
+  /// Whether another row is absent wherever this one's cast does not hold.
+  func leads(to other: RowOperand) -> Bool {
+    if other.row === row { return other.cast == cast }
+    return row.children.contains { step, child in step.cast == cast && child.leads(to: other.row) }
+  }
+}
+
+extension QueryRow {
+  fileprivate func leads(to other: QueryRow) -> Bool {
+    other === self || children.values.contains { $0.leads(to: other) }
+  }
 }
 
 /// A to-many relationship of one row, perhaps filtered.

@@ -12,6 +12,8 @@ package enum QueryFunctions {
     try registerNumbers(on: connection)
     try registerLists(on: connection)
     try CodableMember.register(on: connection)
+    try CodableElement.register(on: connection)
+    try SortMember.register(on: connection)
   }
 
   /// What an SQL function throws; its description becomes SQLite's message.

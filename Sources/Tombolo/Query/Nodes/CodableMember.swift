@@ -66,13 +66,7 @@ struct CodableMember: @unchecked Sendable {
       guard case .text(let text) = arguments[0], case .integer(let number) = arguments[1] else { return .null }
       let members = known.withLock { $0.members }
       guard members.indices.contains(Int(number)) else { return .null }
-      switch try members[Int(number)].read(text) {
-      case .null: return .null
-      case .integer(let value): return .integer(value)
-      case .real(let value): return .real(value)
-      case .text(let value): return .text(value)
-      case .blob(let value): return .blob(value)
-      }
+      return Connection.FunctionValue(try members[Int(number)].read(text))
     }
   }
 

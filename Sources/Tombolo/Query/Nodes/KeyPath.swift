@@ -84,24 +84,24 @@ extension QueryCompiler {
     if farSide.isToMany {
       return .relation(QueryRelation(source: .farSide(farSide), destination: entity, map: map, owner: owner))
     }
-    let child =
-      row.row.children[name]
-      ?? QueryRow(entity: entity, scope: row.row.scope, key: owner, source: .holder(of: owner, column: farSide.column))
-    row.row.children[name] = child
+    let child = row.child(name) { guarded in
+      let owner = guarded(owner)
+      return QueryRow(
+        entity: entity, scope: row.row.scope, key: owner, source: .holder(of: owner, column: farSide.column))
+    }
     return .row(
       RowOperand(
         row: child, entity: entity, map: map, isNullable: true, cast: nil,
-        nullWith: row.nullWith + [child.presenceKey(in: self)]))
+        nullWith: (row.cast == nil ? row.nullWith : []) + [child.presenceKey(in: self)]))
   }
 
   private func destination(of reference: ResolvedReference, key: String, in row: RowOperand) throws -> RowOperand {
     let (entity, map) = try plan(of: reference.destination)
     // Only `noAction` lets a key stand whose record is gone: there the record itself has to be looked for.
     let mayDangle = reference.rule == .noAction
-    let child =
-      row.row.children[reference.name]
-      ?? QueryRow(entity: entity, scope: row.row.scope, key: key, source: .key(mayDangle: mayDangle))
-    row.row.children[reference.name] = child
+    let child = row.child(reference.name) { guarded in
+      QueryRow(entity: entity, scope: row.row.scope, key: guarded(key), source: .key(mayDangle: mayDangle))
+    }
     return RowOperand(
       row: child, entity: entity, map: map, isNullable: reference.isOptional || mayDangle, cast: nil,
       nullWith: (row.cast == nil ? row.nullWith : []) + [child.presenceKey(in: self)])

@@ -36,9 +36,10 @@ extension PredicateExpressions.OptionalFlatMap: QueryExpression {
     let result = try compiler.operand(transform)
     if case .row(var next) = result {
       next.isNullable = true
-      guard row.cast == nil else {
+      guard row.cast == nil || row.leads(to: next) else {
         throw QueryFailure.unsupported(
-          "an object reached through as?", instead: "Compare a property of it: (object as? Kind)?.other?.name.")
+          "an object that has nothing to do with the one that as? casts",
+          instead: "Take it from the cast object: (object as? Kind)?.other?.name.")
       }
       return .row(next)
     }

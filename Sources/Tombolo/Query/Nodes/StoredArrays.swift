@@ -31,9 +31,17 @@ extension QueryCompiler {
   func entry(
     of stored: QueryScalar, _ type: any Any.Type, _ valueType: any Any.Type, _ key: QueryOperand
   ) throws -> QueryScalar {
-    guard stored.type == .attribute(.codable), type is any TextKeyed.Type, let type = Self.simpleType(valueType) else {
+    guard stored.type == .attribute(.codable) else {
       throw QueryFailure.unsupported(
-        "a subscript of such a stored dictionary", instead: "Store what you filter by in its own property.")
+        "a subscript of a stored \(type)", instead: "Store what you filter by in its own property.")
+    }
+    guard type is any TextKeyed.Type, let type = Self.simpleType(valueType) else {
+      guard let element = CodableElement.of(type) else {
+        throw QueryFailure.unsupported(
+          "a subscript of a stored \(type), whose keys or values are not Codable",
+          instead: "Store what you filter by in its own property.")
+      }
+      return element.scalar(of: stored, at: try scalar(key), mayBeAbsent: true)
     }
     let key = try scalar(key, as: .text)
     let alias = makeAlias()

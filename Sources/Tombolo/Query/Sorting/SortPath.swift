@@ -3,7 +3,7 @@ import TomboloProtocol
 
 /// The key path of a sort descriptor, taken apart: references to follow, then an attribute.
 struct SortPath: Sendable {
-  enum Form: Sendable { case plain, localizedStandard }
+  enum Form: Sendable { case plain, localizedStandard, member(SortMember) }
 
   let references: [String]
   let attribute: String
@@ -22,7 +22,8 @@ struct SortPath: Sendable {
     else {
       throw QueryFailure.unsupportedSort(
         QueryFailure.readable(text),
-        instead: "Sort by a stored attribute, of the model or of a model that a to-one relationship names.")
+        instead: "Sort by a stored attribute of the model or of a model that a to-one relationship names, "
+          + "or by a member of a Codable one that is a text, a number, a date or another simple value.")
     }
     self = found
   }
@@ -47,10 +48,10 @@ struct SortPath: Sendable {
     for (index, step) in steps.enumerated() {
       guard let name = map.name(of: step) else { return nil }
       if let column = entity.column(name), case .attribute(let attribute) = column.kind {
-        // At most one step beyond the attribute: its raw value, or its rank.
         let beyond = count - index - 1
-        guard index == steps.count - 1, beyond == 0 || beyond == 1,
+        guard index == steps.count - 1,
           let form = form(beyond, of: attribute, property: step, path: path)
+            ?? member(beyond, of: attribute, path: path, in: model, steps: steps)
         else { return nil }
         return SortPath(references: references, attribute: name, form: form)
       }
@@ -79,7 +80,8 @@ struct SortPath: Sendable {
   private static func form(
     _ beyond: Int, of attribute: SchemaAttribute, property: AnyKeyPath, path: AnyKeyPath
   ) -> Form? {
-    if attribute.type == .codable { return nil }
+    // At most one step beyond a simple attribute: its raw value, or its rank.
+    if attribute.type == .codable || beyond > 1 { return nil }
     let value = bare(type(of: property).valueType)
     let end = bare(type(of: path).valueType)
     if beyond == 0 { return value == end ? .plain : nil }
@@ -88,6 +90,15 @@ struct SortPath: Sendable {
     // An enum is stored as its raw value.
     guard let raw = value as? any RawRepresentable.Type else { return nil }
     return rawType(of: raw) == ObjectIdentifier(end) ? .plain : nil
+  }
+
+  /// Any number of steps into a `Codable` value.
+  private static func member(
+    _ beyond: Int, of attribute: SchemaAttribute, path: AnyKeyPath, in model: any PersistentModel.Type,
+    steps: [AnyKeyPath]
+  ) -> Form? {
+    guard beyond > 0, attribute.type == .codable, let property = steps.last else { return nil }
+    return SortMember.of(path, in: model, references: steps.dropLast(), attribute: property).map { .member($0) }
   }
 
   private static func bare(_ type: any Any.Type) -> any Any.Type { (type as? any OptionalType.Type)?.wrapped ?? type }
@@ -180,9 +191,13 @@ extension QueryCompiler {
     guard let step = row.map.paths[path.attribute],
       case .scalar(let scalar) = try property(step, valueType: Any.self, of: row)
     else { throw QueryFailure.unsupportedSort(path.attribute, instead: "Sort by a stored attribute.") }
-    var text = scalar.comparable
-    if path.form == .localizedStandard { text = "tombolo_standard_key(\(scalar.sql))" }
-    if scalar.type.isDecimal { text = "tombolo_decimal_key(\(scalar.sql))" }
+    var (text, type) = (scalar.comparable, scalar.type)
+    switch path.form {
+    case .plain: break
+    case .localizedStandard: text = "tombolo_standard_key(\(scalar.sql))"
+    case .member(let member): (text, type) = ("tombolo_sort_member(\(scalar.sql), \(member.number))", member.type)
+    }
+    if type.isDecimal { text = "tombolo_decimal_key(\(text))" }
     return isReversed ? text + " DESC" : text
   }
 }
