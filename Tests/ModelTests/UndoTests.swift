@@ -126,6 +126,64 @@ struct UndoTests {
     #expect(Set(texts) == ["one", "two", "fresh"])
   }
 
+  @Test(
+    "What a deletion took away or cut comes back with its undo, also after a save and in a context that had read nothing"
+  )
+  func deletionsAfterSave() throws {
+    let desk = try Desk()
+    let (ada, order, passport) = (Person(email: "a", name: "Ada"), Order(number: 1), Passport(code: "p"))
+    desk.context.insert(ada)
+    ada.orders = [order]
+    ada.passport = passport
+    try desk.context.save()
+    let context = ModelContext(desk.context.container)
+    let manager = UndoManager()
+    context.undoManager = manager
+    func only<Model: PersistentModel>(_ type: Model.Type) throws -> Model {
+      try #require(try context.fetch(FetchDescriptor<Model>()).first)
+    }
+    // One cascades, one cuts to-ones, one cuts links.
+    let (folder, person, tag) = (try only(Folder.self), try only(Person.self), try only(Tag.self))
+    for object: any PersistentModel in [folder, person, tag] {
+      context.delete(object)
+      try context.save()
+      manager.undo()
+      try context.save()
+    }
+    for reader in [context, ModelContext(context.container)] {
+      let folders = try reader.fetch(FetchDescriptor<Folder>())
+      #expect(Set(folders.flatMap(\.notes).map(\.text)) == ["one", "two"])
+      #expect(try reader.fetch(FetchDescriptor<Tag>()).flatMap(\.notes).map(\.text) == ["one"])
+      #expect(try reader.fetch(FetchDescriptor<Note>()).flatMap(\.tags).map(\.name) == ["t"])
+      let people = try reader.fetch(FetchDescriptor<Person>())
+      #expect(people.flatMap(\.orders).map(\.number) == [1])
+      #expect(people.map(\.passport?.code) == ["p"])
+      #expect(try reader.fetch(FetchDescriptor<Order>()).map(\.person?.name) == ["Ada"])
+    }
+  }
+
+  @Test("What another object has taken meanwhile stays with it when an object is inserted again")
+  func takenMeanwhile() throws {
+    let desk = try Desk()
+    let other = Folder(name: "other")
+    desk.context.insert(other)
+    let person = Person(email: "a", name: "Ada")
+    let order = Order(number: 1, person: person)
+    desk.context.insert(order)
+    try desk.context.save()
+    desk.context.delete(person)
+    try desk.context.save()
+    #expect(order.person == nil)
+    let bo = Person(email: "b", name: "Bo")
+    order.person = bo
+    try desk.context.save()
+    desk.context.insert(person)
+    try desk.context.save()
+    #expect(order.person === bo)
+    #expect(person.orders.isEmpty)
+    #expect(bo.orders == [order])
+  }
+
   @Test("rollback forgets what was registered; a context without an undo manager registers nothing")
   func rollback() throws {
     let desk = try Desk()

@@ -36,6 +36,9 @@ public final class ModelContext {
     }
   }
   var isUndoEventScheduled = false
+  /// Since the last save, objects were forgotten that lists and references may still show: a new one that was deleted, or
+  /// one whose record others have deleted.
+  var hasForgotten = false
   /// How many blocks of ``transaction(block:)`` are running.
   var transactionDepth = 0
   /// What the first block inside the outermost one threw.

@@ -42,12 +42,14 @@ extension ModelContext {
       state.record = record
       state.link = link
       state.plan = plan
+      let returns = state.flags.contains(.deleted)
       state.flags.subtract([.deleted, .stored, .stale, .listed])
       state.flags.insert(.inserted)
       registry[record] = model
       insertedCount += 1
       append(model)
       if link.recordsUndo { registerUndo { $0.deleteOne(model) } }
+      if returns { RelationshipMaintenance.reattach(model, in: link) }
       for relationship in plan.description.relationships {
         if relationship.isToMany {
           let members = relationship.many(model)
@@ -102,12 +104,12 @@ extension ModelContext {
       insertedCount -= 1
       state.flags.remove(.inserted)
       state.flags.insert(.deleted)
+      hasForgotten = true
       if link.recordsUndo { registerUndo { $0.insertReached(model) } }
       return
     }
     guard !state.flags.contains(.deletePending) else { return }
-    // What is undone comes back whole.
-    if link.recordsUndo { state.fillAll(model) }
+    if link.recordsUndo { readWhole(model) }
     if state.flags.contains(.listed) { changedCount -= 1 }
     state.flags.insert(.deletePending)
     deletedCount += 1

@@ -14,7 +14,10 @@ extension ModelContext {
     for commit in commits {
       for (entity, record) in commit.deleted {
         entities.insert(entity)
-        if let model = registry[record] { becomeDeleted(model) }
+        if let model = registry[record] {
+          becomeDeleted(model)
+          if hasChanges { hasForgotten = true }
+        }
       }
       for (entity, _) in commit.inserted { entities.insert(entity) }
       for (entity, record) in commit.updated + commit.inserted {

@@ -235,7 +235,8 @@ extension ModelContext {
       if let model = registry[record] { becomeDeleted(model) }
     }
     for case let model? in saved where model._$state.flags.contains(.deletePending) { becomeDeleted(model) }
-    if !outcome.deleted.isEmpty || !outcome.touched.isEmpty || !outcome.merged.isEmpty {
+    if hasForgotten || !outcome.deleted.isEmpty || !outcome.touched.isEmpty || !outcome.merged.isEmpty {
+      hasForgotten = false
       unloadSlots(of: nil)
       for (_, record) in outcome.touched {
         if let model = registry[record] { markStale(model) }

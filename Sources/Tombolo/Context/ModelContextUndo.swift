@@ -12,6 +12,22 @@ extension ModelContext {
     isUndoEventScheduled = link.later { link.laterContext?.endUndoEvent() }
   }
 
+  /// Reads what an object has not read yet, and all that its deletion takes along: what is undone comes back whole.
+  func readWhole(_ root: any PersistentModel) {
+    var waiting = [root]
+    var seen: Set<ObjectIdentifier> = []
+    // Ends: an object is read once.
+    while let model = waiting.popLast() {
+      guard seen.insert(ObjectIdentifier(model)).inserted else { continue }
+      model._$state.fillAll(model)
+      for relationship in model._$state.description(of: model).relationships {
+        RelationshipMaintenance.ensureLoaded(model, relationship)
+        guard relationship.options.deleteRule == .cascade else { continue }
+        waiting += relationship.isToMany ? relationship.many(model) : relationship.one(model).map { [$0] } ?? []
+      }
+    }
+  }
+
   /// What was changed until now is one step of the undo manager.
   func endUndoEvent() {
     isUndoEventScheduled = false

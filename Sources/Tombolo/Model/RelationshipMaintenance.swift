@@ -127,6 +127,52 @@ package struct RelationshipMaintenance {
     }
   }
 
+  /// Ties an object that is inserted again, after its record was deleted, to those that it still shows. What was given to
+  /// another meanwhile stays there.
+  package static func reattach(_ model: any PersistentModel, in link: ContextLink) {
+    var maintenance = RelationshipMaintenance()
+    for relationship in model._$state.description(of: model).relationships {
+      let shown = relationship.isToMany ? relationship.many(model) : relationship.one(model).map { [$0] } ?? []
+      for target in shown where !target._$state.flags.contains(.deletePending) {
+        guard target._$state.link == nil || target._$state.link === link else { continue }
+        maintenance.reattach(model, relationship, target)
+      }
+    }
+    maintenance.finish()
+  }
+
+  private mutating func reattach(
+    _ model: any PersistentModel, _ relationship: RelationshipDescription, _ target: any PersistentModel
+  ) {
+    prepare(target)
+    // The deletion may have cut its reference in the store.
+    target._$state.refreshIfStale(target)
+    let inverse = relationship.inverse
+    if let inverse, !inverse.isToMany {
+      Self.load(target, inverse)
+      let holder = inverse.one(target)
+      if let holder, holder !== model {
+        if relationship.isToMany {
+          relationship.remove(model, target)
+        } else if relationship.isOptional {
+          relationship.setOne(model, nil)
+        }
+        return
+      }
+      if holder == nil { setOne(target, inverse, model) }
+    } else if let inverse {
+      let cell = target._$state.cells[inverse.cell]
+      let isShown = cell.isLoaded && inverse.contains(target, model)
+      if !isShown, !cell.added.contains(model) { add(target, inverse, model) }
+    }
+    guard relationship.isToMany else { return }
+    if !model._$state.cells[relationship.cell].added.contains(target) {
+      model._$state.cells[relationship.cell].noteAdded(target)
+    }
+    if relationship.isOrdered { model._$state.cells[relationship.cell].isArranged = true }
+    Self.touch(model)
+  }
+
   // MARK: New objects
 
   private mutating func prepare(_ model: any PersistentModel) {
