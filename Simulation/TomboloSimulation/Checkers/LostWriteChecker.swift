@@ -234,9 +234,12 @@ struct LostWriteChecker {
     }
   }
 
-  /// Whether somebody who had seen the write, or had made it, made the record one with another: he chose the values.
+  /// Whether somebody who had seen the write, or had made it, made the record one with another, or one that it had become
+  /// one with: he chose the values.
   private func wasUnited(_ id: RecordID, with write: WireLedger.Accepted) -> Bool {
-    uniting[id, default: []].contains { unite in
+    var names = [id]
+    while let next = names.last.flatMap({ ledger.survivors[$0] }), !names.contains(next) { names.append(next) }
+    return names.flatMap { uniting[$0, default: []] }.contains { unite in
       !ledger.knowsPositions || unite.changeSet.base.rawValue > UInt64(write.order)
         || unite.order >= write.order && machines[unite.replica] == machines[write.replica]
     }

@@ -55,6 +55,8 @@ struct WireLedger {
 
   /// Records that were merged into others.
   private(set) var survivors: [RecordID: RecordID] = [:]
+  /// The epoch whose server said so.
+  private var unitedIn: [RecordID: Epoch] = [:]
 
   /// The pieces of change sets that are too large for one request, by their index.
   private var pieces: [SaveID: [UInt32: [UInt8]]] = [:]
@@ -127,9 +129,15 @@ struct WireLedger {
     for item in page.items {
       switch item {
       case .tombstone(let tombstone):
-        if let survivor = tombstone.survivor { survivors[tombstone.id] = survivor.id }
+        if let survivor = tombstone.survivor {
+          survivors[tombstone.id] = survivor.id
+          unitedIn[tombstone.id] = page.cursor.epoch
+        }
+      case .record(let state):
+        // What a lost server had united may have been written apart before anybody knew.
+        if unitedIn[state.id] != page.cursor.epoch { survivors[state.id] = nil }
       case .conflict(let entry): delivered.append(entry)
-      case .record, .link: break
+      case .link: break
       }
     }
   }

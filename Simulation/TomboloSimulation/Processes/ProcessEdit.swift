@@ -27,7 +27,8 @@ struct ProcessEdit {
       arguments = ["add", "STORE", name] + words
       self.values = Self.read(values, role.plan)
       entity = name
-      isAlwaysASave = true
+      // An equal record with the same key may be there: nothing is written then.
+      isAlwaysASave = role.uniqueColumns.isEmpty
     case .update(let name, let id, let values):
       guard let role = roles.entity(name) else { return nil }
       var values = values

@@ -109,10 +109,17 @@ extension SimulationRun {
     schedule(.boot(machine: replica.index), in: noise.within(10...3_000))
   }
 
+  private static let bootAgainMilliseconds = 500
+
   func boot(_ index: Int) throws {
     let replica = replicas[index]
     guard replica.store == nil else { return }
-    try replica.boot()
+    do {
+      try replica.boot()
+    } catch let error as TomboloError where replica.isDiskFull && Self.diskCodes.contains(error.code) {
+      note("\(replica.name) finds no room to open its file, and tries again")
+      return schedule(.boot(machine: index), in: Self.bootAgainMilliseconds)
+    }
     note("\(replica.name) is back")
     try BookkeepingChecker().checkRestart(replica, mayLoseUnsynced: replica.memory.mayLoseUnsynced)
     replica.memory.wasBusy = false
