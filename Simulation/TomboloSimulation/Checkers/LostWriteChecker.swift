@@ -42,6 +42,11 @@ struct LostWriteChecker {
     var value: Value
   }
 
+  /// References to records that have become one are equal.
+  private static func content(_ record: RecordID, _ field: String, _ value: Value, _ ledger: WireLedger) -> Content {
+    Content(record: record, field: field, value: value.reference.map { Value(reference: ledger.resolve($0)) } ?? value)
+  }
+
   private struct Write: Hashable {
     var record: RecordID
     var field: String
@@ -102,13 +107,13 @@ struct LostWriteChecker {
               steps += 1
             }
             if !base.isZero { seen.insert(write(record, field.name, base)) }
-            equals[Content(record: record, field: field.name, value: field.value), default: []]
+            equals[Self.content(record, field.name, field.value, ledger), default: []]
               .append((accepted.changeSet.stamp, accepted))
           }
         case .create(let create):
           created[create.id, default: 0] += 1
           for field in create.fields where field.isAssigned {
-            equals[Content(record: ledger.resolve(create.id), field: field.name, value: field.value), default: []]
+            equals[Self.content(ledger.resolve(create.id), field.name, field.value, ledger), default: []]
               .append((accepted.changeSet.stamp, accepted))
           }
         case .delete(let delete):
@@ -175,7 +180,7 @@ struct LostWriteChecker {
     guard ledger.knowsPositions, created[id, default: 0] <= 1, ledger.survivors[id] == nil,
       content.record(record) == nil, let deletions = deletions[record]
     else { return }
-    let equal = equals[Content(record: record, field: name, value: value), default: []]
+    let equal = equals[Self.content(record, name, value, ledger), default: []]
     let isSeen = deletions.contains { deletion in
       equal.contains { _, write in
         deletion.replica == write.replica && deletion.order > write.order
@@ -227,7 +232,7 @@ struct LostWriteChecker {
     if !living.contains(stamp.replica) { return true }
     let author = Author(record: record, field: field, machine: machines[stamp.replica, default: ""])
     if own[author, default: .zero] > stamp { return true }
-    let equal = equals[Content(record: record, field: field, value: value), default: []].map(\.stamp)
+    let equal = equals[Self.content(record, field, value, ledger), default: []].map(\.stamp)
     return ([stamp] + equal).contains { stamp in
       let own = write(record, field, stamp)
       return seen.contains(own) || reported.contains(own) || reportedRecords.contains(write(record, "", stamp))

@@ -88,6 +88,8 @@ struct ProcessEdit {
       }
       lines.append(columns.map { Self.field(values[$0.property] ?? .null, $0) }.joined(separator: ","))
     }
+    // A line with nothing on it is no record.
+    if lines.allSatisfy({ $0.isEmpty || $0 == lines[0] }) { return nil }
     arguments = ["import", "STORE", "FILE", "--entity", role.plan.name]
     file = lines.joined(separator: "\n") + "\n"
     entity = role.plan.name

@@ -94,17 +94,24 @@ extension ReplicaTransaction {
     hideDependents(of: save)
   }
 
-  /// A base that names a write of a refused save counts as that write's own base.
+  /// A base that names a write of a refused save counts as that write's own base; what a refused save created had none.
   private func passBases(over refused: PendingSave) {
     for change in refused.changes {
-      guard case .update(let lost) = change.detail else { continue }
+      let own: [Int: Stamp?]
+      switch change.detail {
+      case .update(let lost):
+        own = Dictionary(lost.fields.map { ($0.column, $0.base) }, uniquingKeysWith: { a, _ in a })
+      case .create: own = [:]
+      case .delete, .link: continue
+      }
       for later in queue.changes(of: change.record) where later.save.order > refused.order {
         guard case .update(var detail) = later.detail else { continue }
-        for index in detail.fields.indices {
-          guard detail.fields[index].base == refused.stamp,
-            let own = lost.fields.first(where: { $0.column == detail.fields[index].column })
-          else { continue }
-          detail.fields[index].base = own.base
+        for index in detail.fields.indices where detail.fields[index].base == refused.stamp {
+          if case .create = change.detail {
+            detail.fields[index].base = .zero
+          } else if let base = own[detail.fields[index].column] {
+            detail.fields[index].base = base
+          }
         }
         later.rewrite(.update(detail))
       }
