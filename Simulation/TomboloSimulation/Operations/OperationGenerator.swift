@@ -10,8 +10,6 @@ struct OperationGenerator {
   /// Updates that may be taken back later: record, property, value before.
   private var reversible: [(entity: String, id: RecordID, values: [String: Value])] = []
   private static let reversibleMax = 32
-  /// The record that was made last: people go on with what they have just made.
-  private var newest: RecordID?
   /// Few records make replicas meet in them.
   let recordsMax: Int
   /// The part of operations that are deletes, in a hundred.
@@ -96,22 +94,15 @@ struct OperationGenerator {
     if let ledger = entity.ledger { values[entity.plan.columns[ledger].property] = .integer(0) }
     equalizeTwins(&values, in: entity, isInsert: true)
     touched.insert(id)
-    newest = id
     return .insert(entity: entity.plan.name, id, values: values)
   }
 
   private mutating func update(on content: StoreContent, touched: inout Set<RecordID>) -> Operation? {
-    let goesOn = generator.chance(0.15)
-    guard let record = (goesOn ? newest.flatMap(content.record) : nil) ?? pick(content.records),
-      !touched.contains(record.id), let entity = roles.entity(record.entity)
+    guard let record = pick(content.records), !touched.contains(record.id), let entity = roles.entity(record.entity)
     else { return nil }
-    let ruled = entity.plan.columns.filter(Self.hasRule)
     var values: [String: Value] = [:]
     for _ in 0..<(1 + generator.below(2)) {
-      let isRuled = !ruled.isEmpty && generator.chance(0.3)
-      guard let column = generator.pick(isRuled ? ruled : entity.plan.columns), column.position != entity.ledger else {
-        continue
-      }
+      guard let column = generator.pick(entity.plan.columns), column.position != entity.ledger else { continue }
       if column.isPosition {
         if let place = place(column, of: record, on: content) { values[column.property] = place }
         continue
@@ -191,15 +182,6 @@ struct OperationGenerator {
       before[column.property] = record.values[column.position]
     }
     reversible.append((entity.plan.name, record.id, before))
-  }
-
-  /// Whether a column has a rule of its own that two writes of it seldom come to: those are written more often.
-  private static func hasRule(_ column: ColumnPlan) -> Bool {
-    switch column.kind {
-    case .attribute(let attribute):
-      attribute.merge == .firstWriter || attribute.merge == .max || attribute.merge == .min
-    case .reference(let reference): reference.isAcyclic
-    }
   }
 
   // MARK: References, links, deletes

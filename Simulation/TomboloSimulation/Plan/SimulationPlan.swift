@@ -108,9 +108,7 @@ extension SimulationPlan {
     setting.clockStep = generator.pick([1, 1, 5_000]) ?? 1
     let skews = [0, 0, 0, -5_000, 120, 250, -70_000, 20_000, 600_000]
     setting.skews = (0..<replicas).map { _ in kinds.contains(.clockSkew) ? generator.pick(skews) ?? 0 : 0 }
-    if kinds.contains(.collection), generator.chance(0.6) {
-      setting.historyMilliseconds = generator.pick([8_000, 15_000]) ?? 15_000
-    }
+    if kinds.contains(.collection), generator.chance(0.5) { setting.historyMilliseconds = 15_000 }
     if kinds.contains(.schemaUpgrade), hasOlderVersion {
       setting.olderReplicas = Set((0..<replicas).filter { _ in generator.chance(0.5) })
     }
@@ -204,7 +202,7 @@ extension SimulationPlan {
     }
     add(.serverCrash, Self.server, at: moments(every: 25_000))
     add(.diskFull, Self.server, at: moments(every: 50_000)) { $0.within(300...3_000) }
-    add(.collection, Self.server, at: moments(every: 4_000))
+    add(.collection, Self.server, at: moments(every: 8_000))
     add(.serverRestore, Self.server, at: [UInt64(generator.below(Int(horizon / 2) + 1))]) {
       $0.within(500...max(501, Int(horizon / 2)))
     }
