@@ -237,6 +237,53 @@ struct UniqueTests {
     try context.save()
     #expect(try context.fetch(FetchDescriptor<Person>()).map(\.name) == ["two"])
   }
+
+  // MARK: Records that become one elsewhere
+
+  @Test(
+    "An object follows the record that its own became one with elsewhere, and takes what is pending along",
+    arguments: [false, true], [false, true])
+  func unitedElsewhere(isOtherProcess: Bool, isObserved: Bool) throws {
+    try StoreFile.run { file in
+      func open() throws -> ModelContainer { try ModelContainer(for: Seat.self, configurations: file.configuration) }
+      let container = try open()
+      let (here, elsewhere) = (ModelContext(container), ModelContext(isOtherProcess ? try open() : container))
+      for code in ["a", "b", "c", "d"] { here.insert(Seat(row: 1, number: nil, code: code, guest: code)) }
+      try here.save()
+      let seats = try here.fetch(FetchDescriptor<Seat>(sortBy: [SortDescriptor(\.code)]))
+      let identifiers = seats.map(\.persistentModelID)
+      seats[1].guest = "pending"
+      if isObserved {
+        for seat in seats {
+          withObservationTracking {
+            _ = seat.guest
+          } onChange: {
+          }
+        }
+      }
+      for seat in try elsewhere.fetch(FetchDescriptor<Seat>()) {
+        if seat.code == "b" { seat.code = "a" }
+        if seat.code == "d" { seat.code = "c" }
+      }
+      try elsewhere.save()
+
+      // Of each two, one stands; which of them is the store's matter.
+      try here.save()
+      let fresh = ModelContext(try open())
+      let stored = try fresh.fetch(FetchDescriptor<Seat>(sortBy: [SortDescriptor(\.code)]))
+      #expect(stored.map(\.code) == ["a", "c"])
+      #expect(stored.first?.guest == "pending")
+      #expect(
+        try here.fetch(FetchDescriptor<Seat>(sortBy: [SortDescriptor(\.code)])).map(\.guest) == stored.map(\.guest))
+      for (identifier, code) in zip(identifiers, ["a", "a", "c", "c"]) {
+        #expect((here.model(for: identifier) as? Seat)?.code == code)
+        #expect((fresh.model(for: identifier) as? Seat)?.code == code)
+        let found: Seat? = try fresh.existingModel(for: identifier)
+        #expect(found?.code == code && found?.isDeleted == false)
+      }
+      #expect(!here.hasChanges)
+    }
+  }
 }
 
 @Model final class Reader {

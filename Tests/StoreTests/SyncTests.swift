@@ -65,6 +65,31 @@ import TomboloSQLite
     for replica in run.replicas { #expect(try run.differences(replica.store) == []) }
   }
 
+  @Test("an edit of what a refused save of a wrong clock created holds nothing up")
+  func refusedAhead() throws {
+    let run = try Self.run()
+    let (a, b) = (run.replicas[0], run.replicas[1])
+    try a.store.insert("Serial", ["key": .text("one")])
+    try run.push(a, upTo: 99, losesAnswer: false)
+    let now = run.server.now
+    b.clock.advance(by: 3_600_000)
+    let refused = try b.store.insert("Serial", ["key": .text("one")])
+    try b.store.set("Serial", refused, ["name": .text("depends")])
+    let kept = try b.store.insert("Task", ["title": .text("goes on")])
+    // It was restamped, sent and refused once; then the replica's power went, and with it the new stamp and the answer.
+    var sent = try #require(try b.store.outbox(recordsMax: 99, bytesMax: .max).first)
+    sent.stamp = Stamp(clock: ClockReading(milliseconds: now), replica: sent.stamp.replica)
+    guard case .refused = try run.server.push([sent], from: sent.stamp.replica).answers.first?.verdict else {
+      Issue.record("not refused")
+      return
+    }
+    // The first push gets new stamps.
+    for _ in 0..<2 { try Self.sync(run) }
+    #expect(try b.store.parkedSaves().map(\.code) == [.uniqueViolation, .dependsOnRefused])
+    #expect(try a.store.values("Task", kept)?["title"] == .text("goes on"))
+    for replica in run.replicas { #expect(try run.differences(replica.store) == []) }
+  }
+
   @Test("readers see nothing of a pull before its last page is there")
   func stagesPages() throws {
     let run = try Self.run()

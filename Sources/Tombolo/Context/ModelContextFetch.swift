@@ -105,15 +105,19 @@ extension ModelContext {
     registry[identifier.record] as? Model
   }
 
-  /// The object of a record, fetched if need be. Where there is no such record, or it cannot be read, the answer is a
-  /// deleted object with the model's default values; where its model is not in the container's schema, a deleted object of
-  /// no model, which no cast takes for one. ``existingModel(for:)`` answers nil, or throws, instead.
+  /// The object of a record, fetched if need be; of the record that stands, for one that became one with another by a
+  /// unique key. Where there is no such record, or it cannot be read, the answer is a deleted object with the model's
+  /// default values; where its model is not in the container's schema, a deleted object of no model, which no cast takes
+  /// for one. ``existingModel(for:)`` answers nil, or throws, instead.
   public func model(for identifier: PersistentIdentifier) -> any PersistentModel {
     use {
       takeCommitsOfOthers()
-      if let known = registry[identifier.record] { return known }
+      if let known = registry[identifier.record] {
+        if known._$state.flags.contains(.stale) { reload(known) }
+        if registry[identifier.record] != nil { return known }
+      }
       let plan = plans.plan(named: identifier.entityName)
-      if let found = try? object(identifier.record, plan) { return found }
+      if let found = try? object(identifier.record, plan) ?? standing(for: identifier.record, plan) { return found }
       let stands = plan.flatMap { DeletedPlaceholder.make($0.description.type, identifier.record) }
       return stands ?? UnknownModel(identifier.record)
     }
@@ -125,7 +129,8 @@ extension ModelContext {
   public func existingModel<Model: PersistentModel>(for identifier: PersistentIdentifier) throws -> Model? {
     try use {
       takeCommitsOfOthers()
-      return try object(identifier.record, plans.plan(for: Model.self)) as? Model
+      let plan = plans.plan(for: Model.self)
+      return try (object(identifier.record, plan) ?? standing(for: identifier.record, plan)) as? Model
     }
   }
 

@@ -15,7 +15,7 @@ extension ModelContext {
       for (entity, record) in commit.deleted {
         entities.insert(entity)
         if let model = registry[record] {
-          becomeDeleted(model)
+          lose(model, record)
           if hasChanges { hasForgotten = true }
         }
       }
@@ -127,10 +127,36 @@ extension ModelContext {
         return true
       }
       let isThere = try connection.map(read) ?? store(of: plan).read(read)
-      if !isThere { becomeDeleted(model) }
+      if !isThere { lose(model, record, on: connection) }
     } catch {
       // Tried again at the next access: until then the object has the values that it had.
       state.flags.insert(.stale)
     }
+  }
+
+  /// A record is not there any more. Where it became one with another by a unique key, the object follows to the record
+  /// that stands: at once, or with the save that writes what is changed in it. Else it is a deleted one.
+  private func lose(_ model: any PersistentModel, _ record: RecordID, on connection: Connection? = nil) {
+    let state = model._$state
+    guard !state.flags.contains(.deletePending), let plan = plan(of: model),
+      let home = try? survivor(of: record, plan, on: connection), let entity = plans.plan(named: home.entity)?.entity,
+      entity.lineage.contains(plan.entity.name)
+    else { return becomeDeleted(model) }
+    if state.flags.contains(.listed) { return }
+    rebind(record, to: home.id)
+    if let known = registry[home.id] { markStale(known) }
+  }
+
+  private func survivor(
+    of record: RecordID, _ plan: ModelPlan, on connection: Connection? = nil
+  ) throws -> (entity: String, id: RecordID)? {
+    let store = store(of: plan)
+    return try connection.map { try store.survivor(of: record, on: $0) } ?? store.survivor(of: record)
+  }
+
+  /// The object of the record that stands for one that is gone; nil if there is none.
+  func standing(for record: RecordID, _ plan: ModelPlan?) throws -> (any PersistentModel)? {
+    guard let plan, let home = try survivor(of: record, plan) else { return nil }
+    return try object(home.id, plans.plan(named: home.entity))
   }
 }

@@ -7,7 +7,8 @@ extension ModelContext {
   /// Writes everything that is pending in one transaction, with its change set; only columns that were changed.
   ///
   /// Deletions come last, so that what was moved away before is not deleted with its old owner. A record that someone
-  /// else deleted meanwhile stays deleted, and its object becomes a deleted one. Without changes, nothing is written.
+  /// else deleted meanwhile stays deleted, and its object becomes a deleted one; what was changed in one that became one
+  /// with another by a unique key is written to the record that stands. Without changes, nothing is written.
   ///
   /// In a container of several stores each has a transaction and a change set of its own. All of them write and check
   /// everything before the first one commits, so that a refusal anywhere leaves all as they were. If the disk fails between
@@ -121,7 +122,9 @@ extension ModelContext {
       }
       guard !columns.isEmpty else { continue }
       source.point(at: model, plan)
-      if try !writer.update(plan.entity, state.recordID(), changed: columns, from: source) { vanished.append(model) }
+      let record = state.recordID()
+      if try writer.update(plan.entity, record, changed: columns, from: source) { continue }
+      if try !writer.updateSurvivor(plan.entity, record, changed: columns, from: source) { vanished.append(model) }
     }
     try writePartings(pending, to: writer)
     try writeLinks(to: writer, of: part)
@@ -263,7 +266,7 @@ extension ModelContext {
   }
 
   /// A unique key has made one record of two: the object follows the record that stands.
-  private func rebind(_ gone: RecordID, to stands: RecordID) {
+  func rebind(_ gone: RecordID, to stands: RecordID) {
     guard let model = registry.removeValue(forKey: gone) else { return }
     let state = model._$state
     state.record = stands

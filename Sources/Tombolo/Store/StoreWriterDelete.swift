@@ -72,7 +72,8 @@ extension StoreWriter {
     let created = try standing?.stamps.map { try RowStamps($0, statements.replicas).created }
     try removeRow(
       entity, id, root: root, row: try wholeRow(of: entity, id),
-      survivor: created.map { Tombstone.Survivor(id: survivor.1, incarnation: $0) })
+      // A store that never had a remote has no stamps.
+      survivor: Tombstone.Survivor(id: survivor.1, incarnation: created ?? .zero))
   }
 
   private func removeRow(
