@@ -2,6 +2,7 @@ import Testing
 import Tombolo
 import TomboloClient
 import TomboloProtocol
+import TomboloServer
 import TomboloSQLite
 import TomboloSimulation
 
@@ -196,5 +197,58 @@ struct LossScenarios {
     let move = try #require(told.first { $0.field == "folder" })
     let text = sentence(move, on: b)
     #expect(text.contains("Folder \(folder.description.prefix(13))") && text.contains("deleted by replica "), "\(text)")
+  }
+
+  @Test(
+    "an entry about a value that its author wrote over is told if the server refuses what he wrote",
+    arguments: [true, false])
+  func withheld(isRefused: Bool) throws {
+    let (world, a, b) = try pair()
+    let note = try a.inserts("Note", ["title": "old"])
+    try world.settles()
+    try a.sets("Note", note, "title", to: "mine")
+    try a.pushes()
+    try b.sets("Note", note, "title", to: "theirs")
+    try b.inserts("Badge", ["code": "1"])
+    try b.syncs()
+    // While the page with the entry travels, the value is written over, in a save with a code that is taken.
+    world.answer = { request in
+      guard request.method == "GET" else { return nil }
+      world.answer = nil
+      try? a.saves([
+        .update(entity: "Note", note, values: ["title": "later"]),
+        .insert(entity: "Badge", a.store.makeRecordID(), values: ["code": isRefused ? "1" : "2"]),
+      ])
+      return nil
+    }
+    _ = try a.exchange { $0.method == "POST" }
+    #expect(try a.unsent == 1 && a.conflicts.isEmpty)
+    try world.expectAllEqual()
+    #expect(try a.parked.count == (isRefused ? 1 : 0))
+    #expect(try a.value("Note", note, "title") == (isRefused ? "theirs" : "later"))
+    #expect(try a.conflicts.map(\.lost.value) == (isRefused ? ["mine"] : []))
+    #expect(try a.store.read { try $0.firstRow("SELECT count(*) FROM _tombolo_withheld") { $0.int64(0) } } == 0)
+  }
+
+  @Test(
+    "entries survive a power cut: the server forgets them once the next request says that they were taken",
+    arguments: [nil, 1])
+  func entriesSurvive(pageItems: Int?) throws {
+    let (world, a, b) = try pair()
+    let note = try a.inserts("Note", ["title": "old"])
+    try world.settles()
+    try a.sets("Note", note, "title", to: "mine")
+    try a.pushes()
+    try b.sets("Note", note, "title", to: "theirs")
+    for number in 0..<3 { try b.inserts("Note", ["title": .text("\(number)")]) }
+    try b.syncs()
+    for _ in 0..<2 { try a.syncs(pageItems: pageItems) }
+    #expect(try a.conflicts.count == 1)
+    world.passes(milliseconds: 100 * 24 * 3_600 * 1_000)
+    try b.syncs()
+    _ = try world.service.collectTombstones()
+    try a.losesPower()
+    try a.syncs(pageItems: pageItems)
+    #expect(try a.conflicts.map(\.lost.value) == ["mine"])
   }
 }

@@ -56,6 +56,12 @@ final class Replica {
     try opens()
   }
 
+  /// The power fails: what was not on the disk is gone.
+  func losesPower() throws {
+    disk.powerCut(.synced)
+    try opens()
+  }
+
   /// Lets this replica's disk be full, or have room again.
   func limitsDisk(_ isFull: Bool) { disk.fill(isFull) }
 
@@ -89,6 +95,12 @@ final class Replica {
   }
 
   private func note(_ outcome: SaveOutcome) { merged.merge(outcome.merged) { _, last in last } }
+
+  /// Several acts in one save.
+  func saves(_ operations: [TomboloSimulation.Operation]) throws {
+    world.passes(milliseconds: 10)
+    note(try store.save { for operation in operations { try operation.apply(to: $0, store.schema) } }.outcome)
+  }
 
   func deletes(_ entity: String, _ id: RecordID) throws {
     let plan = try plan(entity)

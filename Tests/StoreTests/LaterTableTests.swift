@@ -18,7 +18,7 @@ struct LaterTableTests {
     try StoreFixture.run { fixture in
       let later = [
         "_tombolo_save_state", "_tombolo_external", "_tombolo_lost", "_tombolo_number", "_tombolo_pull",
-        "_tombolo_pulled", "_tombolo_cancelled", "_tombolo_decomposed",
+        "_tombolo_pulled", "_tombolo_cancelled", "_tombolo_decomposed", "_tombolo_withheld",
       ]
       do {
         let store = try Store(

@@ -18,12 +18,15 @@ struct OperationGenerator {
   /// The entities of which this run makes records: few, so that those meet.
   private let cast: [SchemaRoles.Entity]
   private let links: [LinkPlan]
+  /// What people often do in this run.
+  private let rule: RareRule?
 
   /// - Parameter cast: the names of the entities of which records are made; nil for all.
   init(
-    roles: SchemaRoles, mix: SimulationMix, recordsMax: Int, deletes: Int, cast: Set<String>?, clock: any WallClock,
-    generator: SeededGenerator
+    roles: SchemaRoles, mix: SimulationMix, recordsMax: Int, deletes: Int, cast: Set<String>?, rule: RareRule? = nil,
+    clock: any WallClock, generator: SeededGenerator
   ) {
+    self.rule = rule
     self.recordsMax = recordsMax
     self.deletes = deletes
     self.roles = roles
@@ -60,6 +63,9 @@ struct OperationGenerator {
   }
 
   private mutating func operation(on content: StoreContent, touched: inout Set<RecordID>) -> Operation? {
+    if let rule, generator.chance(0.5), let operation = operation(leadingTo: rule, on: content, touched: &touched) {
+      return operation
+    }
     let dice = generator.below(100)
     let isFull = content.records.count >= recordsMax
     if content.records.isEmpty || dice < 30 && !isFull { return insert(on: content, touched: &touched, id: makeID()) }

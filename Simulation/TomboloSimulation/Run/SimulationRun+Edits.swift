@@ -16,7 +16,7 @@ extension SimulationRun {
     guard let roles = replica.roles else { return }
     replica.person = OperationGenerator(
       roles: roles, mix: plan.mix, recordsMax: plan.setting.recordsMax, deletes: plan.setting.deletes,
-      cast: plan.setting.cast, clock: replica.clock,
+      cast: plan.setting.cast, rule: plan.setting.rule, clock: replica.clock,
       generator: choices.noise(.edit, of: replica.index))
   }
 

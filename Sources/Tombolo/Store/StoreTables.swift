@@ -92,6 +92,10 @@ enum StoreTables {
     CREATE TABLE _tombolo_cancelled(save INTEGER NOT NULL, position INTEGER NOT NULL, entity INTEGER NOT NULL, \
     record BLOB NOT NULL, kind INTEGER NOT NULL, detail BLOB, PRIMARY KEY(save, position)) STRICT, WITHOUT ROWID
     """,
+    """
+    CREATE TABLE _tombolo_withheld(entry BLOB NOT NULL, save INTEGER NOT NULL, position INTEGER, time INTEGER, body BLOB, \
+    PRIMARY KEY(entry, save)) STRICT, WITHOUT ROWID
+    """,
   ]
 
   /// The name of the table or index that a statement makes: `CREATE TABLE name(…`, `CREATE INDEX name ON …`.

@@ -207,10 +207,17 @@ struct BookkeepingExamination {
     return findings
   }
 
+  /// A store that an earlier build made lacks some until it is opened to be written.
+  private func has(_ table: String) throws -> Bool {
+    try connection.firstRow("SELECT 1 FROM sqlite_schema WHERE name = ?1", { $0.bind(table, at: 1) }) { _ in true }
+      ?? false
+  }
+
   /// Decodes everything that is kept as bytes.
   private func bodies() throws -> [Finding] {
     var unreadable: [String] = []
-    for table in ["_tombolo_conflict", "_tombolo_tombstone", "_tombolo_aside"] {
+    for table in ["_tombolo_conflict", "_tombolo_withheld", "_tombolo_tombstone", "_tombolo_aside"] {
+      guard try has(table) else { continue }
       var count = 0
       try connection.eachRow("SELECT body FROM \(table)") { row in
         if (try? FeedItem(decoding: row.bytes(0), as: .cbor)) == nil { count += 1 }

@@ -158,7 +158,10 @@ extension ReplicaTransaction {
     try relayLinks([:])
     try writeQueue()
     for save in saves {
-      let places = [("_tombolo_change", "save"), ("_tombolo_cancelled", "save"), ("_tombolo_save", "number")]
+      let places = [
+        ("_tombolo_change", "save"), ("_tombolo_cancelled", "save"), ("_tombolo_withheld", "save"),
+        ("_tombolo_save", "number"),
+      ]
       for (table, column) in places {
         try connection.run("UPDATE \(table) SET \(column) = ?2 WHERE \(column) = ?1") {
           $0.bind(save.number, at: 1)

@@ -236,7 +236,7 @@ extension ReplicaTransaction {
     for id in gone { try connection.run("DELETE FROM _tombolo_tombstone WHERE record = ?1") { $0.bind(id, at: 1) } }
   }
 
-  // MARK: Links and entries
+  // MARK: Links
 
   func apply(_ links: [LinkKey: LinkState], isSnapshot: Bool) throws {
     var pulled = links
@@ -260,20 +260,6 @@ extension ReplicaTransaction {
     }
     try receive(links.values.reduce(.zero) { max($0, $1.stamp.clock) })
     try relayLinks(pulled)
-  }
-
-  /// An entry for this replica; one about a value that its author wrote over himself is not kept.
-  private func keep(_ entry: ConflictEntry, position: FeedPosition) throws {
-    if try isOverwritten(entry) { return }
-    try Store.keep(entry, position: position, time: wall, connection)
-  }
-
-  private func isOverwritten(_ entry: ConflictEntry) throws -> Bool {
-    guard let field = entry.field, entry.rule == .laterEdit else { return false }
-    return queue.changes(of: entry.record).contains { change in
-      guard change.save.stamp > entry.lost.stamp, case .update(let detail) = change.detail else { return false }
-      return detail.fields.contains { !$0.isConsequence && change.column($0.column)?.property == field }
-    }
   }
 
   // MARK: The end

@@ -109,7 +109,7 @@ extension Store {
         return try PageStage(connection).take(page, body: body) ? .staged : .epochChanged(page.cursor.epoch)
       }
     }
-    let (outcome, summary) = try write { connection in
+    func takeAll(_ connection: Connection) throws -> (PullOutcome, CommitSummary?) {
       try Self.checkOrder(of: page, RemoteBook(connection))
       let exchange = try ReplicaTransaction(connection, store: self)
       let outcome = try exchange.take(last: page)
@@ -117,6 +117,11 @@ extension Store {
       try RemoteBook(connection).noteLimits(of: page)
       return (outcome, exchange.summary)
     }
+    // The next request tells the server that it may forget the entries: by then no power cut may take them from here.
+    let isEntry = { (item: FeedItem) in if case .conflict = item { true } else { false } }
+    let mayHaveEntries = try page.items.contains(where: isEntry) || read { try PageStage($0).count > 0 }
+    if mayHaveEntries { try absorbShellNotes() }
+    let (outcome, summary) = mayHaveEntries ? try writeDurably(takeAll) : try write(takeAll)
     if let summary { announce(summary) }
     return outcome
   }

@@ -134,6 +134,7 @@ final class ReplicaTransaction {
 
   /// Writes back what the saves came to, and the details that were changed.
   func writeQueue() throws {
+    try settleWithheld()
     for save in queue.saves {
       let verdict = SaveVerdict.encode(save.now, isDependent: save.isDependent && save.state == .unsent)
       try connection.run(
