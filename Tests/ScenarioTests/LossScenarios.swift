@@ -251,4 +251,23 @@ struct LossScenarios {
     try a.syncs(pageItems: pageItems)
     #expect(try a.conflicts.map(\.lost.value) == ["mine"])
   }
+
+  @Test(
+    "a greatest value that its deleter had written over in vain, unseen, is told to its author",
+    arguments: [false, true])
+  func greatestOfDeleted(isSeen: Bool) throws {
+    let (world, a, b) = try pair()
+    let score = try a.inserts("Score", ["best": .integer(1)])
+    try world.settles()
+    try a.sets("Score", score, "best", to: .integer(9))
+    try a.pushes()
+    if isSeen { try world.settles() }
+    try b.sets("Score", score, "best", to: .integer(5))
+    try b.deletes("Score", score)
+    try b.syncs()
+    try world.expectAllEqual()
+    #expect(try !a.has("Score", score))
+    #expect(try a.conflicts.map(\.lost.value) == (isSeen ? [] : [.integer(9)]))
+    #expect(try b.conflicts.map(\.rule) == (isSeen ? [] : [.extremum]))
+  }
 }

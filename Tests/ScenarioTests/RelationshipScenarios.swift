@@ -234,4 +234,49 @@ struct RelationshipScenarios {
     #expect(try a.value("Badge", badge, "holder") == "Bob B.")
     #expect(try b.parked.isEmpty)
   }
+
+  @Test("a reference whose target went while it waited travels as it was written, also once it was written over")
+  func hiddenReferenceWrittenOver() throws {
+    let (world, a, b) = try pair()
+    let (gone, kept) = (try a.inserts("Person", ["email": "1@y"]), try a.inserts("Person", ["email": "2@y"]))
+    let pet = try a.inserts("Pet", ["name": "Rex"])
+    try world.settles()
+    try a.deletes("Person", gone)
+    try a.syncs()
+    // While the page with the deletion travels.
+    world.answer = { request in
+      guard request.method == "GET" else { return nil }
+      world.answer = nil
+      try? b.sets("Pet", pet, "owner", to: Value(reference: gone))
+      return nil
+    }
+    _ = try b.exchange { $0.method == "POST" }
+    #expect(try b.value("Pet", pet, "owner") == .null)
+    try b.sets("Pet", pet, "owner", to: Value(reference: kept))
+    #expect(try written("owner", by: b) == [Value(reference: gone), Value(reference: kept)])
+    try world.expectAllEqual()
+    #expect(try a.value("Pet", pet, "owner") == Value(reference: kept))
+  }
+
+  @Test("a reference that a save's own delete took away and that the save gives anew is sent")
+  func referenceGivenAnew() throws {
+    let (world, a, b) = try pair()
+    let (gone, kept) = (try a.inserts("Person", ["email": "1@y"]), try a.inserts("Person", ["email": "2@y"]))
+    let pet = try a.inserts("Pet", ["owner": Value(reference: gone)])
+    try world.settles()
+    try a.saves([
+      .delete(entity: "Person", gone), .update(entity: "Pet", pet, values: ["owner": Value(reference: kept)]),
+    ])
+    #expect(try written("owner", by: a) == [Value(reference: kept)])
+    try world.expectAllEqual()
+    #expect(try b.value("Pet", pet, "owner") == Value(reference: kept))
+  }
+
+  /// What the unsent saves give a property, in order.
+  private func written(_ property: String, by replica: Replica) throws -> [Value] {
+    try replica.store.outbox(recordsMax: 99, bytesMax: .max).flatMap(\.changes).flatMap { change -> [Value] in
+      guard case .update(let update) = change else { return [] }
+      return update.writes.filter { $0.name == property }.map(\.value)
+    }
+  }
 }

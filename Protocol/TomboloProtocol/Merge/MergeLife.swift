@@ -14,7 +14,8 @@ extension MergeSession {
     }
     if !found.isLiving { return try kill(id, cause: delete.cause) }
     let unseen = rules.deleteSeesWrites ? unseenWrites(of: found) : []
-    if let edit = unseen.map(\.stamp).max(), try entity(of: found).editWins {
+    // As where the deletion arrives first: an edit that is older than the field's stamp gives no record back.
+    if let edit = unseen.filter(isLastWriteUnseen).map(\.stamp).max(), try entity(of: found).editWins {
       return try turnDown(delete, of: id, .editWins, by: edit)
     }
     let death = Version(value: .null, stamp: changeSet.stamp)

@@ -96,6 +96,8 @@ package struct MergeField: Hashable, Sendable {
   package var replaced: Value?
   /// Who wrote the value, where the stamp is another's: `.max` and `.min` keep the greater of two stamps.
   package var source: Stamp?
+  /// Where that was written, in the feed: whether a delete has seen the value is asked of this.
+  package var sourcePosition: FeedPosition?
   /// The last few additions to a counter, ascending by position, so that each author can be told what he lost.
   package var additions: [Addition] = []
 

@@ -86,7 +86,8 @@ extension MergeField {
   /// Name, value, stamp, positions; the replaced value, or what only some policies keep, where there is any.
   fileprivate func write(to writer: inout CBORWriter, stamps: inout StampTable) {
     let hasMore = source != nil || !additions.isEmpty
-    writer.array(count: hasMore ? 8 + additions.count * 3 : replaced == nil ? 5 : 6)
+    let moreCount = 8 + additions.count * 3 + (sourcePosition == nil ? 0 : 1)
+    writer.array(count: hasMore ? moreCount : replaced == nil ? 5 : 6)
     writer.text(name)
     writer.value(value)
     writer.unsigned(stamps.number(of: stamp))
@@ -101,6 +102,7 @@ extension MergeField {
         writer.integer(addition.delta)
         writer.unsigned(addition.position.rawValue)
       }
+      if let sourcePosition { writer.unsigned(sourcePosition.rawValue) }
     } else if let replaced {
       writer.value(replaced)
     }
@@ -124,6 +126,8 @@ extension MergeField {
       let delta = try reader.integer()
       additions.append(Addition(stamp: stamp, delta: delta, position: FeedPosition(try reader.unsigned())))
     }
+    // Records that an earlier build wrote end here.
+    if (count - 8) % 3 == 1 { sourcePosition = FeedPosition(try reader.unsigned()) }
   }
 }
 

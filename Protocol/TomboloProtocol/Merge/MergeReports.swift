@@ -1,7 +1,17 @@
 /// Who is told of what: of deletions that do not stand, and of what a deletion takes along.
 extension MergeSession {
-  /// Whether the author of the change set had not pulled a write of somebody else's.
-  func isUnseen(_ field: MergeField) -> Bool { !field.stamp.isDerived && isUnseen(field.stamp, field.writePosition) }
+  /// Whether the author of the change set had not pulled a write of somebody else's: the last one, or the one whose value
+  /// stands.
+  func isUnseen(_ field: MergeField) -> Bool { isLastWriteUnseen(field) || isSourceUnseen(field) }
+
+  func isLastWriteUnseen(_ field: MergeField) -> Bool {
+    !field.stamp.isDerived && isUnseen(field.stamp, field.writePosition)
+  }
+
+  private func isSourceUnseen(_ field: MergeField) -> Bool {
+    guard let source = field.source, let position = field.sourcePosition else { return false }
+    return isUnseen(source, position)
+  }
 
   func isUnseen(_ stamp: Stamp, _ position: FeedPosition) -> Bool {
     position > changeSet.base && stamp.replica != replica && !stamp.isZero

@@ -117,16 +117,19 @@ final class MergeSession {
       var written = MergeField(
         name: field.name, value: version.value, stamp: version.stamp, position: position, writePosition: position,
         replaced: replaced)
-      if let source, source != version.stamp { written.source = source }
       record.position = position
       guard let place = record.place(of: field.name, hint: field.place) else {
         record.fields.append(written)
         return
       }
-      let before = record.fields[place].writePosition
-      written.additions = record.fields[place].additions
+      let before = record.fields[place]
+      if let source, source != version.stamp {
+        written.source = source
+        written.sourcePosition = source == before.written ? before.sourcePosition ?? before.writePosition : position
+      }
+      written.additions = before.additions
       record.fields[place] = written
-      if !isWritten { record.fields[place].writePosition = before }
+      if !isWritten { record.fields[place].writePosition = before.writePosition }
     }
     if field.reference != nil, let target = version.value.reference { noteHolder(id, of: target) }
   }

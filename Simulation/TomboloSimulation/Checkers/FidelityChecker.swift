@@ -49,7 +49,7 @@ struct FidelityChecker {
   /// A machine goes on from an older state.
   mutating func forgetSent() { hasOlderStates = true }
 
-  mutating func check(_ push: PushRequest, replica: String) throws {
+  mutating func check(_ push: PushRequest, replica: String, ledger: WireLedger) throws {
     defer {
       for set in push.changeSets {
         for case .create(let create) in set.changes { unsentCreators[create.id] = nil }
@@ -68,7 +68,7 @@ struct FidelityChecker {
             .atomicity,
             "\(replica) sends \(Self.told(part)) in save \(set.number.rawValue), which its person did not make")
         }
-        try check(own, content, part, replica)
+        try check(own, content, part, replica, ledger)
       }
       for (part, _) in before.sorted(by: Self.isBefore) where now[part] == nil {
         guard mayCancel(part, original) else {
@@ -79,8 +79,8 @@ struct FidelityChecker {
     }
   }
 
-  private func check(_ own: Content, _ sent: Content, _ part: Part, _ replica: String) throws {
-    guard own.value == sent.value else {
+  private func check(_ own: Content, _ sent: Content, _ part: Part, _ replica: String, _ ledger: WireLedger) throws {
+    guard own.value == sent.value || Self.isOneRecord(own.value, sent.value, ledger) else {
       throw SimulationFailure(
         .noLostWrite,
         "\(replica) sends \(Self.told(part)) as \(sent.value.traceText); its person wrote \(own.value.traceText)")
@@ -95,6 +95,12 @@ struct FidelityChecker {
         "\(replica) sends \(Self.told(part)) as if it had seen \(sent.base.traceText); its person had seen \(own.base.traceText)"
       )
     }
+  }
+
+  /// A reference to a record that became one with another may travel under either name.
+  private static func isOneRecord(_ own: Value, _ sent: Value, _ ledger: WireLedger) -> Bool {
+    guard let own = own.reference, let sent = sent.reference else { return false }
+    return ledger.resolve(own) == ledger.resolve(sent)
   }
 
   /// Whether the base named a write of a save that is remembered here: those may be renamed.

@@ -7,8 +7,8 @@ enum RareRule: Hashable {
   case firstWriter(entity: String, attribute: String)
   /// Two moves that would close a circle in a tree.
   case cycle(entity: String, parent: String)
-  /// A delete of a record that somebody refers to meanwhile, and which must not go then.
-  case deny(owner: String, child: String, reference: String)
+  /// A delete of a record that somebody refers to meanwhile: it must not go then, or the reference stays as it is.
+  case reference(owner: String, child: String, reference: String)
 
   /// Those that a schema has.
   static func rules(of document: SchemaDocument) -> [RareRule] {
@@ -19,8 +19,9 @@ enum RareRule: Hashable {
       }
       for relationship in entity.relationships {
         if relationship.isAcyclic { rules.append(.cycle(entity: entity.name, parent: relationship.name)) }
-        if relationship.deleteRule == .deny, relationship.isToMany, let inverse = relationship.inverse {
-          rules.append(.deny(owner: entity.name, child: relationship.destination, reference: inverse))
+        let isRare = relationship.deleteRule == .deny || relationship.deleteRule == .noAction
+        if isRare, relationship.isToMany, let inverse = relationship.inverse {
+          rules.append(.reference(owner: entity.name, child: relationship.destination, reference: inverse))
         }
       }
     }
@@ -31,7 +32,7 @@ enum RareRule: Hashable {
   var cast: Set<String> {
     switch self {
     case .firstWriter(let entity, _), .cycle(let entity, _): [entity]
-    case .deny(let owner, let child, _): [owner, child]
+    case .reference(let owner, let child, _): [owner, child]
     }
   }
 
@@ -40,7 +41,7 @@ enum RareRule: Hashable {
     switch self {
     case .firstWriter: .policies
     case .cycle: .references
-    case .deny: [.deletes, .references]
+    case .reference: [.deletes, .references]
     }
   }
 }
@@ -65,7 +66,7 @@ extension OperationGenerator {
         let above = generator.pick(tree.filter { !isBelow($0, record, parent, on: content) })
       else { return nil }
       return update(record, parent, to: Value(reference: above.id), touched: &touched)
-    case .deny(let owner, let child, let reference):
+    case .reference(let owner, let child, let reference):
       let children = records(of: child, on: content)
       let owners = records(of: owner, on: content).prefix(3)
       if generator.chance(0.5) {

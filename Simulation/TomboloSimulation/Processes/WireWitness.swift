@@ -65,7 +65,7 @@ final class WireWitness: Sendable {
     let replica = push.introduction.replica
     record { notes in
       let name = notes.machines[replica] ?? "A replica"
-      try notes.fidelity.check(push, replica: name)
+      try notes.fidelity.check(push, replica: name, ledger: notes.ledger)
       if let last = push.changeSets.last {
         notes.sentUpTo[replica] = max(notes.sentUpTo[replica] ?? .none, last.number)
       }

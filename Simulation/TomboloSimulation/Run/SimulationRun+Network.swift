@@ -138,7 +138,7 @@ extension SimulationRun {
   func noteSent(_ request: TransportRequest, by replica: SimulatedReplica) throws {
     try BoundsChecker(options: engineOptions).check(request)
     guard let push = Self.push(in: request) else { return }
-    try fidelity.check(push, replica: replica.name)
+    try fidelity.check(push, replica: replica.name, ledger: ledger)
     // A fragment is always one of the oldest save.
     let first = push.fragment == nil ? nil : try replica.store?.outbox(recordsMax: 1, bytesMax: 1).first
     guard let last = push.changeSets.last ?? first else { return }

@@ -93,7 +93,7 @@ final class ChangeRecorder {
   /// - Returns: the row's stamps after it.
   func update(_ entity: EntityPlan, _ id: RecordID, _ writes: [Write], stamps: [UInt8]?) throws -> [UInt8]? {
     var rowStamps = try stamps.map { try RowStamps($0, replicas) }
-    for write in writes { try noteHidden(entity, id, write, under: rowStamps?.stamp(of: write.column.number)) }
+    let covered = try writes.map { try noteHidden(entity, id, $0, under: rowStamps?.stamp(of: $0.column.number)) }
     if let position = createdPosition(id) {
       try keepReferences(writes, position: position)
       stampWrites(writes, in: &rowStamps)
@@ -104,22 +104,32 @@ final class ChangeRecorder {
     if let earlier, earlier.kind == .update, case .update(let kept) = try read(earlier.position, .update) {
       detail = kept
     }
-    for write in writes {
+    for (write, hidden) in zip(writes, covered) {
       if let index = detail.fields.firstIndex(where: { $0.column == write.column.number }) {
+        let key = HiddenKey(id: id, write.column)
+        if uncovered.contains(key), write.new.isNull {
+          // Written and taken back: what was hidden is hidden again.
+          detail.fields[index].isConsequence = true
+          detail.fields[index].own = nil
+          uncovered.remove(key)
+          if let stamp = detail.fields[index].underStamp { rowStamps?.set(stamp.consequence, of: write.column.number) }
+          continue
+        }
         if detail.fields[index].under == write.new {
           if let stamp = detail.fields[index].underStamp { rowStamps?.set(stamp, of: write.column.number) }
-          if detail.fields[index].underStamp?.isDerived == true { uncovered.remove(HiddenKey(id: id, write.column)) }
+          uncovered.remove(key)
           detail.fields.remove(at: index)
           continue
         }
+        if !write.isConsequence { detail.fields[index].isConsequence = false }
         detail.fields[index].delta = delta(write.column, from: detail.fields[index].under, to: write.new)
         // A reference that this save wrote, to a record that it then deleted, still travels as it was written.
         detail.fields[index].own = write.isConsequence ? write.old : nil
       } else {
-        let under = rowStamps?.stamp(of: write.column.number)
+        let under = hidden?.stamp ?? rowStamps?.stamp(of: write.column.number)
         detail.fields.append(
           ChangeDetail.FieldDetail(
-            column: write.column.number, base: under?.written, under: write.old, underStamp: under,
+            column: write.column.number, base: under?.written, under: hidden?.value ?? write.old, underStamp: under,
             delta: delta(write.column, from: write.old, to: write.new), isConsequence: write.isConsequence))
       }
       stampWrites([write], in: &rowStamps)
@@ -144,10 +154,14 @@ final class ChangeRecorder {
   }
 
   /// A hidden reference is kept aside with the stamp that it had; an explicit write ends that.
-  private func noteHidden(_ entity: EntityPlan, _ id: RecordID, _ write: Write, under: Stamp?) throws {
-    guard let under else { return }
+  /// - Returns: the reference that an explicit write covers though the row did not show it: an earlier save may have written
+  ///   it, and still has to send it.
+  private func noteHidden(_ entity: EntityPlan, _ id: RecordID, _ write: Write, under: Stamp?) throws
+    -> FieldMerge.Version?
+  {
+    guard let under else { return nil }
     if write.isConsequence {
-      guard let target = write.old.reference else { return }
+      guard let target = write.old.reference else { return nil }
       let bytes = try under.encoded(replicas)
       try connection.run(
         "INSERT OR REPLACE INTO _tombolo_hidden(record, entity, attribute, target, stamp) VALUES (?1, ?2, ?3, ?4, ?5)"
@@ -161,7 +175,25 @@ final class ChangeRecorder {
       uncovered.remove(HiddenKey(id: id, write.column))
     } else if under.isDerived {
       uncovered.insert(HiddenKey(id: id, write.column))
+      return try hidden(id, write.column, under: under)
     }
+    return nil
+  }
+
+  /// What is hidden behind the nil that a consequence left; nothing, if that was written over since.
+  private func hidden(_ id: RecordID, _ column: ColumnPlan, under: Stamp) throws -> FieldMerge.Version? {
+    let kept = try connection.firstRow(
+      "SELECT target, stamp FROM _tombolo_hidden WHERE record = ?1 AND attribute = ?2",
+      {
+        $0.bind(id, at: 1)
+        $0.bind(column.property, at: 2)
+      },
+      { row in
+        FieldMerge.Version(
+          value: Value(reference: row.recordID(0)), stamp: row.isNull(1) ? .zero : try Stamp(row.bytes(1), replicas))
+      })
+    guard let kept, kept.stamp.consequence == under else { return nil }
+    return kept
   }
 
   /// A new record whose reference became nil in the same save still travels with the reference that it was given.
