@@ -10,8 +10,8 @@ FLAGS = $(STRICT)
 RELEASE = -c release --scratch-path .build-release
 THREADS = --scratch-path .build-tsan --sanitize=thread
 # Simulation seeds of `make test`, and how often each situation of the merge has to come up in them.
-SEEDS = 500
-SITUATIONS = 1
+SEEDS = 2000
+SITUATIONS = 50
 
 EXAMPLES = --package-path Examples --scratch-path .build/examples
 

@@ -125,7 +125,7 @@ package struct SimulateCommand: Command {
   private func survey(_ output: Output) throws {
     let survey = PlantedFaultSurvey(configuration, jobs: jobs)
     var missed = 0
-    for fault in PlantedFault.allCases where configuration.plantedFault.map({ $0 == fault }) ?? fault.isSurveyed {
+    for fault in PlantedFault.allCases where [nil, fault].contains(configuration.plantedFault) {
       let finding = survey.find(fault)
       if finding.caught == nil { missed += 1 }
       output.line(finding.sentence)

@@ -90,9 +90,6 @@ public enum PlantedFault: String, Sendable, Hashable, CaseIterable {
 }
 
 extension PlantedFault {
-  /// Whether a survey looks for it: the other one is too rare for five hundred seeds.
-  package var isSurveyed: Bool { self != .deleteIgnoresMerge }
-
   var isOfReplica: Bool {
     switch self {
     case .cursorBeforeData, .pagesShownOneByOne, .sendsBeforeMark, .newIdentityEachTime, .sendsHalfASave,

@@ -9,6 +9,8 @@ enum RareRule: Hashable {
   case cycle(entity: String, parent: String)
   /// A delete of a record that somebody refers to meanwhile: it must not go then, or the reference stays as it is.
   case reference(owner: String, child: String, reference: String)
+  /// A delete of a record that became one with another meanwhile.
+  case union(entity: String, attribute: String)
 
   /// Those that a schema has.
   static func rules(of document: SchemaDocument) -> [RareRule] {
@@ -16,6 +18,9 @@ enum RareRule: Hashable {
     for entity in document.entities {
       for attribute in entity.attributes where attribute.merge == .firstWriter && attribute.isOptional {
         rules.append(.firstWriter(entity: entity.name, attribute: attribute.name))
+      }
+      for key in entity.unique where key.onConflict == .merge && key.attributes.count == 1 {
+        rules.append(.union(entity: entity.name, attribute: key.attributes[0]))
       }
       for relationship in entity.relationships {
         if relationship.isAcyclic { rules.append(.cycle(entity: entity.name, parent: relationship.name)) }
@@ -31,7 +36,7 @@ enum RareRule: Hashable {
   /// The entities that it is about.
   var cast: Set<String> {
     switch self {
-    case .firstWriter(let entity, _), .cycle(let entity, _): [entity]
+    case .firstWriter(let entity, _), .cycle(let entity, _), .union(let entity, _): [entity]
     case .reference(let owner, let child, _): [owner, child]
     }
   }
@@ -42,6 +47,7 @@ enum RareRule: Hashable {
     case .firstWriter: .policies
     case .cycle: .references
     case .reference: [.deletes, .references]
+    case .union: [.deletes, .collisions]
     }
   }
 }
@@ -66,20 +72,34 @@ extension OperationGenerator {
         let above = generator.pick(tree.filter { !isBelow($0, record, parent, on: content) })
       else { return nil }
       return update(record, parent, to: Value(reference: above.id), touched: &touched)
+    case .union(let entity, let attribute):
+      let first = Array(records(of: entity, on: content).prefix(3))
+      if generator.chance(0.4) { return delete(oneOf: first, on: content, touched: &touched) }
+      guard let record = generator.pick(first), !touched.contains(record.id),
+        let key = column(attribute, of: record), case .attribute(let attribute) = key.kind
+      else { return nil }
+      let drawn = ValueGenerator.collidingValue(of: attribute, &generator)
+      return update(record, attribute.name, to: drawn, touched: &touched)
     case .reference(let owner, let child, let reference):
       let children = records(of: child, on: content)
-      let owners = records(of: owner, on: content).prefix(3)
+      let owners = Array(records(of: owner, on: content).prefix(3))
       if generator.chance(0.5) {
         let free = owners.filter { owner in !children.contains { value(reference, of: $0)?.reference == owner.id } }
-        guard touched.isEmpty, let record = generator.pick(Array(free)) else { return nil }
-        touched.formUnion(content.records.map(\.id))
-        return .delete(entity: record.entity, record.id)
+        return delete(oneOf: free, on: content, touched: &touched)
       }
-      guard let record = generator.pick(children), !touched.contains(record.id),
-        let target = generator.pick(Array(owners))
+      guard let record = generator.pick(children), !touched.contains(record.id), let target = generator.pick(owners)
       else { return nil }
       return update(record, reference, to: Value(reference: target.id), touched: &touched)
     }
+  }
+
+  /// Alone in its save, as every delete.
+  private mutating func delete(
+    oneOf records: [StoreContent.Record], on content: StoreContent, touched: inout Set<RecordID>
+  ) -> Operation? {
+    guard touched.isEmpty, let record = generator.pick(records) else { return nil }
+    touched.formUnion(content.records.map(\.id))
+    return .delete(entity: record.entity, record.id)
   }
 
   private func records(of entity: String, on content: StoreContent) -> [StoreContent.Record] {
