@@ -80,6 +80,8 @@ struct MergeModelLog {
     // An extreme value that stood until a more extreme one came, or two records became one.
     case (.extremum, _): return entry.stamp != save
     case (.uniqueMerge, "mx"?), (.uniqueMerge, "mn"?): return true
+    // One that its deleter had written over in vain: it stands under his stamp, and the model takes it for his.
+    case (.recordDeleted, "mx"?), (.recordDeleted, "mn"?): return entry.stamp != save
     // A tree's reference that names its own record through an alias.
     case (.uniqueMerge, "par"?): return entry.stamp == save
     // A reference that stood until its target was deleted by somebody who had not seen it.

@@ -137,6 +137,7 @@ struct ModelReplay {
     // The model tells nobody what a counter or an extreme value lost, so it does not keep who wrote it.
     for index in record.fields.indices {
       record.fields[index].source = nil
+      record.fields[index].sourcePosition = nil
       record.fields[index].additions = []
     }
     // Nobody asks where a value was written that nobody wrote; the model keeps the answer of an earlier life.

@@ -34,7 +34,7 @@ struct LostWriteChecker {
   private var created: [RecordID: Int] = [:]
 
   /// The accepted writes that gave a field one value: they are one, since nobody can tell equal values apart.
-  private var equals: [Content: [(stamp: Stamp, accepted: WireLedger.Accepted)]] = [:]
+  private var equals: [Content: [(id: RecordID, stamp: Stamp, accepted: WireLedger.Accepted)]] = [:]
 
   private struct Content: Hashable {
     var record: RecordID
@@ -108,13 +108,13 @@ struct LostWriteChecker {
             }
             if !base.isZero { seen.insert(write(record, field.name, base)) }
             equals[Self.content(record, field.name, field.value, ledger), default: []]
-              .append((accepted.changeSet.stamp, accepted))
+              .append((update.id, accepted.changeSet.stamp, accepted))
           }
         case .create(let create):
           created[create.id, default: 0] += 1
           for field in create.fields where field.isAssigned {
             equals[Self.content(ledger.resolve(create.id), field.name, field.value, ledger), default: []]
-              .append((accepted.changeSet.stamp, accepted))
+              .append((create.id, accepted.changeSet.stamp, accepted))
           }
         case .delete(let delete):
           deletions[ledger.resolve(delete.id), default: []].append(accepted)
@@ -182,7 +182,7 @@ struct LostWriteChecker {
     else { return }
     let equal = equals[Self.content(record, name, value, ledger), default: []]
     let isSeen = deletions.contains { deletion in
-      equal.contains { _, write in
+      equal.contains { _, _, write in
         deletion.replica == write.replica && deletion.order > write.order
           || deletion.changeSet.base.rawValue > UInt64(write.order)
       }
@@ -219,6 +219,9 @@ struct LostWriteChecker {
     }
     guard !isExplained(record, name, value, stamp),
       !wasUnited(id, with: accepted),
+      !equals[Self.content(record, name, value, ledger), default: []].contains(where: {
+        wasUnited($0.id, with: $0.accepted)
+      }),
       !wasOfLostServer(record, name, stamp, isTakenAway: now.values[column.position].isNull)
     else { return }
     throw SimulationFailure(

@@ -121,6 +121,8 @@ extension SimulationRun {
       return schedule(.boot(machine: index), in: Self.bootAgainMilliseconds)
     }
     note("\(replica.name) is back")
+    // Upgraded while it was off.
+    if replica.person == nil { meet(replica) }
     try BookkeepingChecker().checkRestart(replica, mayLoseUnsynced: replica.memory.mayLoseUnsynced)
     replica.memory.wasBusy = false
     // What was not synced may be gone, the newest pulls too.
@@ -241,6 +243,7 @@ extension SimulationRun {
     // Another version shows other columns: the content of a state under the older one is no measure any more.
     replica.memory.contents = [:]
     replica.memory.wasBusy = true
+    replica.person = nil
     guard let store = replica.store else { return }
     let hasAside = try store.read { try $0.firstRow("SELECT 1 FROM _tombolo_aside LIMIT 1") { _ in true } ?? false }
     if hasAside { statistics.count(.setAside) }
