@@ -252,6 +252,9 @@ package final class Store: Sendable {
     }
   }
 
+  /// Whether anybody is told of commits. The list of what a first sync brings is long, and made for observers only.
+  package var isObserved: Bool { observers.withLock { !$0.handlers.isEmpty } }
+
   /// Tells the observers of a commit. Called outside the locks.
   package func announce(_ summary: CommitSummary) {
     let handlers = observers.withLock { observers in observers.handlers.sorted { $0.key < $1.key }.map(\.value) }

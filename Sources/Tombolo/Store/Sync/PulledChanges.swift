@@ -187,20 +187,18 @@ extension ReplicaTransaction {
   /// Writes down what the exchange changed, for those who ask for the history; nothing where only stamps did.
   func keepHistory() throws {
     guard store.options.recordsHistory else { return }
-    func number(_ entity: String?) -> Int? { entity.flatMap { schema.entity($0)?.number } }
     try PulledHistory(connection: connection).keep(wall: wall) { keep in
-      for id in inserted.keys.sorted() {
-        if let entity = number(inserted[id]) { try keep(PulledChange(kind: .insert, entity: entity, record: id)) }
+      func each(_ kind: ChangedRecords.Kind, _ body: (RecordID, Int) throws -> Void) rethrows {
+        for id in changed.records(kind) { if let entity = changed.entity(of: id) { try body(id, entity) } }
       }
-      for id in updated.keys.sorted() {
+      try each(.inserted) { try keep(PulledChange(kind: .insert, entity: $1, record: $0)) }
+      try each(.updated) { id, entity in
         let (columns, links) = (notes.columns[id] ?? [], notes.links[id] ?? [])
-        guard let entity = number(updated[id]), !columns.isEmpty || !links.isEmpty else { continue }
+        if columns.isEmpty && links.isEmpty { return }
         try keep(PulledChange(kind: .update, entity: entity, record: id, columns: columns, links: links))
       }
-      for id in deleted.keys.sorted() {
-        guard let entity = number(deleted[id]) else { continue }
-        try keep(
-          PulledChange(kind: .delete, entity: entity, record: id, preserved: notes.preserved[id] ?? [:]))
+      try each(.deleted) { id, entity in
+        try keep(PulledChange(kind: .delete, entity: entity, record: id, preserved: notes.preserved[id] ?? [:]))
       }
     }
   }

@@ -184,7 +184,7 @@ extension ReplicaTransaction {
       (key.source, plan.link.source, plan.link.sourceName), (key.target, plan.link.target, plan.link.targetName),
     ]
     for (id, name, property) in ends {
-      guard disappeared[id] == nil, let entity = schema.entity(name) else { continue }
+      guard changed.disappeared[id] == nil, let entity = schema.entity(name) else { continue }
       noteChange(id, from: entity, to: entity)
       if let property { notes.note(id, link: property) }
     }

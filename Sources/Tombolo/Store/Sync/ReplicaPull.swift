@@ -17,13 +17,15 @@ extension ReplicaTransaction {
     try noteServerTime(page.serverTime)
     try settle(page)
     let isSnapshot = try book.isSnapshot
+    // A first sync finds nothing that it could have to drop.
+    let dropsOthers = try isSnapshot && holdsAnything()
     var pulledRecords: Set<RecordID> = []
     var pulledLinks: [LinkKey: LinkState] = [:]
     func takeItems(of staged: Page) throws {
       try applyRecords(of: staged)
       for case .link(let state) in staged.items { pulledLinks[state.link] = state }
       for case .conflict(let entry) in staged.items { try keep(entry, position: page.cursor.position) }
-      if isSnapshot { for item in staged.items { if let id = Self.record(of: item) { pulledRecords.insert(id) } } }
+      if dropsOthers { for item in staged.items { if let id = Self.record(of: item) { pulledRecords.insert(id) } } }
     }
     if try !isSnapshot && book.cursor != nil {
       reportedRecords = Self.recordsReported(by: page)
@@ -31,7 +33,7 @@ extension ReplicaTransaction {
     }
     try stage.forEach(takeItems)
     try takeItems(of: page)
-    if isSnapshot {
+    if dropsOthers {
       try dropRecords(except: pulledRecords)
       try dropTombstones(except: pulledRecords)
     }
@@ -42,10 +44,8 @@ extension ReplicaTransaction {
     try writeQueue()
     try moveCursor(to: page, stage)
     return .applied(
-      records: changedRecords, conflicts: try conflictCount() - hadConflicts, checksum: try compareChecksum(page))
+      records: changed.count, conflicts: try conflictCount() - hadConflicts, checksum: try compareChecksum(page))
   }
-
-  private var changedRecords: Int { summary.map { $0.inserted.count + $0.updated.count + $0.deleted.count } ?? 0 }
 
   private func conflictCount() throws -> Int {
     try connection.firstRow("SELECT count(*) FROM _tombolo_conflict") { Int($0.int64(0)) } ?? 0
@@ -154,6 +154,7 @@ extension ReplicaTransaction {
   }
 
   private func apply(_ batch: RecordBatch) throws {
+    rows.limitMemory()
     for record in batch.plain { rows.expect(record.state.id, isVisible: true) }
     try relay(batch.works)
     for record in batch.plain where try !take(record) {
@@ -202,6 +203,16 @@ extension ReplicaTransaction {
   func removeFromSum(asideOf id: RecordID) throws { confirmedSum.subtract(try aside.sum(of: id)) }
 
   private func addToSum(asideOf id: RecordID) throws { confirmedSum.add(try aside.sum(of: id)) }
+
+  /// Whether the replica has records, or anything that it keeps of some.
+  private func holdsAnything() throws -> Bool {
+    let roots = schema.entities.filter { $0.lineage.count == 1 }.map(\.table.quotedIdentifier)
+    let tables = roots + ["_tombolo_tombstone", "_tombolo_aside"]
+    let hasRow = try tables.contains { table in
+      try connection.firstRow("SELECT 1 FROM \(table) LIMIT 1") { _ in true } ?? false
+    }
+    return hasRow || !queue.records.isEmpty
+  }
 
   /// After a snapshot: what it does not have is gone, but for unsent work.
   private func dropRecords(except pulled: Set<RecordID>) throws {

@@ -200,7 +200,7 @@ extension ReplicaTransaction {
   /// References to records that came or went show, or hide.
   func settleReferences() throws {
     var holders: [RecordID: EntityPlan] = [:]
-    for id in rows.hasHidden ? appeared : [] {
+    for id in rows.hasHidden ? Array(changed.appeared) : [] {
       for name in try rows.namesakes(of: id) {
         try connection.eachRow(
           "SELECT record, entity FROM _tombolo_hidden WHERE target = ?1", { $0.bind(name, at: 1) }
@@ -209,7 +209,7 @@ extension ReplicaTransaction {
         }
       }
     }
-    for (id, entity) in disappeared {
+    for (id, entity) in changed.disappeared {
       for (holder, column, _) in schema.neighbours(of: entity).referrers {
         try connection.eachRow(
           "SELECT _tombolo_id FROM \(holder.table.quotedIdentifier) WHERE \(column.column.quotedIdentifier) = ?1",

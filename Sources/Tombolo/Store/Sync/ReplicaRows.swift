@@ -246,13 +246,15 @@ final class ReplicaRows {
       try connection.firstRow(
         "SELECT 1 FROM \(entity.table.quotedIdentifier) WHERE _tombolo_id = ?1", { $0.bind(id, at: 1) }, { _ in true })
       ?? false
-    if visible.count > 50_000 { visible.removeAll(keepingCapacity: true) }
     visible[id] = found
     return found
   }
 
   /// What the batch at hand is about to show, so that references within it find their targets.
   func expect(_ id: RecordID, isVisible: Bool) { visible[id] = isVisible }
+
+  /// Forgets which records are visible, where that has become much. Not while any are expected that are not written yet.
+  func limitMemory() { if visible.count > 50_000 { visible.removeAll(keepingCapacity: true) } }
 
   /// The record that stands for an id after all unique merges.
   func resolve(_ id: RecordID) throws -> RecordID {

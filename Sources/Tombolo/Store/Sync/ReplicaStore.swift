@@ -93,7 +93,7 @@ extension Store {
       let exchange = try ReplicaTransaction(connection, store: self)
       let outcome = try exchange.take(response)
       try exchange.keepHistory()
-      return (outcome, exchange.summary)
+      return (outcome, isObserved ? exchange.summary : nil)
     }
     if let summary { announce(summary) }
     return outcome
@@ -115,7 +115,7 @@ extension Store {
       let outcome = try exchange.take(last: page)
       try exchange.keepHistory()
       try RemoteBook(connection).noteLimits(of: page)
-      return (outcome, exchange.summary)
+      return (outcome, isObserved ? exchange.summary : nil)
     }
     // The next request tells the server that it may forget the entries: by then no power cut may take them from here.
     let isEntry = { (item: FeedItem) in if case .conflict = item { true } else { false } }

@@ -31,13 +31,9 @@ final class ReplicaTransaction {
   var linkSum: Checksum?
   /// A repair looks at what is replaced.
   var watch: RepairWatch?
-  var appeared: Set<RecordID> = []
-  var disappeared: [RecordID: EntityPlan] = [:]
   /// Whether a record may have a tombstone here that has to go when it lives again.
   var mayHaveTombstones: Bool
-  private(set) var inserted: [RecordID: String] = [:]
-  private(set) var updated: [RecordID: String] = [:]
-  private(set) var deleted: [RecordID: String] = [:]
+  private(set) var changed = ChangedRecords()
   /// What history tells of the changes.
   var notes = PulledNotes()
 
@@ -63,29 +59,17 @@ final class ReplicaTransaction {
 
   /// What the commit changed in the rows, for observers; nil if nothing.
   var summary: CommitSummary? {
-    if inserted.isEmpty, updated.isEmpty, deleted.isEmpty { return nil }
-    func list(_ records: [RecordID: String]) -> [(entity: String, id: RecordID)] {
-      records.sorted { $0.key < $1.key }.map { ($0.value, $0.key) }
+    if changed.isEmpty { return nil }
+    func list(_ kind: ChangedRecords.Kind) -> [(entity: String, id: RecordID)] {
+      changed.records(kind).compactMap { id in
+        changed.entity(of: id).flatMap(schema.entity(number:)).map { ($0.name, id) }
+      }
     }
     return CommitSummary(
-      author: nil, isRemote: true, inserted: list(inserted), updated: list(updated), deleted: list(deleted))
+      author: nil, isRemote: true, inserted: list(.inserted), updated: list(.updated), deleted: list(.deleted))
   }
 
-  func noteChange(_ id: RecordID, from old: EntityPlan?, to new: EntityPlan?) {
-    switch (old, new) {
-    case (nil, let new?):
-      appeared.insert(id)
-      disappeared[id] = nil
-      if deleted.removeValue(forKey: id) != nil { updated[id] = new.name } else { inserted[id] = new.name }
-    case (let old?, nil):
-      appeared.remove(id)
-      disappeared[id] = old
-      updated[id] = nil
-      if inserted.removeValue(forKey: id) == nil { deleted[id] = old.name }
-    case (_?, let new?): if inserted[id] == nil { updated[id] = new.name }
-    case (nil, nil): break
-    }
-  }
+  func noteChange(_ id: RecordID, from old: EntityPlan?, to new: EntityPlan?) { changed.note(id, from: old, to: new) }
 
   // MARK: Time
 
