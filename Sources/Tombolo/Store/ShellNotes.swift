@@ -58,7 +58,9 @@ struct ShellNotes {
 
   private func mendTexts(_ notes: [Note]) throws {
     var mended: [RecordID: RepairIncident.Record] = [:]
-    for note in notes where !note.isLink {
+    // A record's row is looked at once, however often it was written.
+    var seen: Set<RecordID> = []
+    for note in notes where !note.isLink && seen.insert(note.record).inserted {
       guard let named = schema.entity(note.entity),
         let entity = try writer.concreteEntity(of: schema.entity(named.root) ?? named, note.record),
         try ShellText(connection: connection).mend(note.record, of: entity)
