@@ -196,6 +196,7 @@ struct ShellNotes {
       if old == new { continue }
       writes.append(ChangeRecorder.Write(column: column, old: old, new: new))
       written.insert(column.position)
+      try DecomposedTexts(connection: connection).forget(id, in: column, of: entity)
       try noteText(entity, id, column, new)
     }
     if writes.isEmpty {
@@ -215,6 +216,7 @@ struct ShellNotes {
       root: id, incarnation: nil, values: [:], stamps: image.stamps, links: [])
     for column in entity.columns { detail.values[column.number] = image.values[column.number] ?? .null }
     try recorder.delete(entity, id, detail)
+    try DecomposedTexts(connection: connection).forget(id)
     writer.outcome.deleted.append((entity.name, id))
     try writer.settleDeletion(of: entity, id)
   }
