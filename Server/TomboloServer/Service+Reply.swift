@@ -144,11 +144,14 @@ extension Service {
   }
 
   private func failure(_ error: any Error, for request: ServiceRequest, requestID: String) -> ServiceResponse {
-    let told: TomboloError
+    var told: TomboloError
     switch error {
     case let error as TomboloError: told = error
     case let error as SQLiteError where error.isDiskFull: told = .serverDiskFull
     default: told = .internalFault(requestID: requestID)
+    }
+    if told.remedy.isEmpty, told.code == .malformedMessage || told.code == .unknownMessageKind {
+      told.remedy = TomboloError.malformed("").remedy
     }
     if told.code.httpStatus >= 500 { log(error, requestID: requestID) }
     let format = WireFormat(failureFor: request)

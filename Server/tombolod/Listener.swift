@@ -128,8 +128,8 @@ final class Listener: @unchecked Sendable {
       let request = exchange.request
       let milliseconds = clock.milliseconds() - min(exchange.started, clock.milliseconds())
       let line =
-        "\(request.method) \(request.path) \(response.status) \(request.body.count) \(response.body.count) \(milliseconds)ms\n"
-      FileHandle.standardError.write(Data(line.utf8))
+        "\(request.method) \(request.path) \(response.status) \(request.body.count) \(response.body.count) \(milliseconds)ms"
+      Console.note(line)
     }
     return exchange.respond(response)
   }

@@ -1,4 +1,3 @@
-import Foundation
 import TomboloProtocol
 import TomboloServer
 
@@ -13,13 +12,11 @@ enum Program {
       case "restore": return try RestoreCommand.run(Array(words.dropFirst()))
       case "token": return try TokenCommand.run(Array(words.dropFirst()))
       case "--version", "-V", "version":
-        print("tombolod \(ProgramVersion.text)\nprotocol \(ProgramVersion.protocolVersion)")
-        return 0
+        return Console.result("tombolod \(ProgramVersion.text)\nprotocol \(ProgramVersion.protocolVersion)")
       case "--help", "-h", "help":
-        print(HelpText.program)
-        return 0
+        return Console.result(HelpText.program)
       case nil:
-        FileHandle.standardError.write(Data((HelpText.program + "\n").utf8))
+        Console.note(HelpText.program)
         return exitUsage
       case let word?:
         throw TomboloError(.usage, "There is no command '\(word)'.", remedy: "'tombolod --help' lists the commands.")
@@ -36,9 +33,9 @@ enum Program {
   }
 
   static func complain(_ error: TomboloError) {
-    var text = "tombolod: \(error.message) [\(error.code.rawValue)]\n"
-    for detail in error.details { text += "  \(detail.text)\n" }
-    if !error.remedy.isEmpty { text += "  \(error.remedy)\n" }
-    FileHandle.standardError.write(Data(text.utf8))
+    var text = "tombolod: \(error.message) [\(error.code.rawValue)]"
+    for detail in error.details { text += "\n  \(detail.text)" }
+    if !error.remedy.isEmpty { text += "\n  \(error.remedy)" }
+    Console.note(text)
   }
 }

@@ -7,8 +7,7 @@ enum RestoreCommand {
   static func run(_ words: [String]) throws -> Int32 {
     let arguments = try Arguments(words, options: ["data", "store"])
     if arguments.asksForHelp {
-      print(HelpText.restore)
-      return 0
+      return Console.result(HelpText.restore)
     }
     try arguments.requireNothingElse()
     let directory = try arguments.required("data")
@@ -23,10 +22,12 @@ enum RestoreCommand {
     let service = try Service(
       directory: directory, options: ServiceOptions(clock: SystemClock(), randomness: SystemRandomness()))
     defer { service.close() }
+    var status: Int32 = 0
     for store in try arguments.values["store"].map({ [$0] }) ?? service.storeNames() {
       try service.beginEpoch(store: store)
-      print("\(store): a new epoch begins; replicas are to sync with --reupload or --reset")
+      let line = "\(store): a new epoch begins; replicas are to sync with --reupload or --reset"
+      if Console.result(line) != 0 { status = 1 }
     }
-    return 0
+    return status
   }
 }

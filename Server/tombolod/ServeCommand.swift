@@ -12,8 +12,7 @@ enum ServeCommand {
       words, options: Set(["data", "listen", "port-file", "threads"] + LimitOption.all.map(\.name)),
       flags: ["verbose"])
     if arguments.asksForHelp {
-      print(HelpText.serve)
-      return 0
+      return Console.result(HelpText.serve)
     }
     try arguments.requireNothingElse()
     let directory = try arguments.required("data")
@@ -25,7 +24,7 @@ enum ServeCommand {
 
     var options = ServiceOptions(clock: SystemClock(), randomness: SystemRandomness())
     for option in LimitOption.all { try option.apply(arguments, to: &options.limits) }
-    options.log = { line in FileHandle.standardError.write(Data("tombolod: \(line)\n".utf8)) }
+    options.log = { line in Console.note("tombolod: \(line)") }
     try Service.makeDirectory(directory)
     let lock = try DirectoryLock(directory: directory)
     defer { lock.release() }
@@ -40,7 +39,7 @@ enum ServeCommand {
       listener.stop()
       throw error
     }
-    FileHandle.standardOutput.write(Data("tombolod: listening on \(address.text)\n".utf8))
+    Console.announce("tombolod: listening on \(address.text)")
     var received: Int32 = 0
     sigwait(&signals, &received)
     listener.stop()

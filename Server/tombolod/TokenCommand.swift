@@ -11,8 +11,7 @@ enum TokenCommand {
     case "list": return try list(rest)
     case "revoke": return try revoke(rest)
     case "--help", "-h":
-      print(HelpText.token)
-      return 0
+      return Console.result(HelpText.token)
     default:
       throw TomboloError(
         .usage, "'tombolod token' needs one of create, list and revoke.", remedy: "See 'tombolod token --help'.")
@@ -34,11 +33,16 @@ enum TokenCommand {
       randomness: SystemRandomness(), clock: SystemClock(), limit: ServiceLimits().tokensMax)
     if let output {
       try output.write(secret + "\n")
-      FileHandle.standardError.write(Data("token \(record.id) for store \(record.store), \(role.rawValue)\n".utf8))
-    } else {
-      print(secret)
+      Console.note("token \(record.id) for store \(record.store), \(role.rawValue)")
+      return 0
     }
-    return 0
+    let status = Console.result(secret)
+    if status != 0 {
+      // Nobody has seen it, and nobody ever will.
+      _ = try control.revokeToken(id: record.id, store: nil, clock: SystemClock())
+      Console.note("  The token is revoked, since nobody has it.")
+    }
+    return status
   }
 
   private static func list(_ words: [String]) throws -> Int32 {
@@ -46,11 +50,11 @@ enum TokenCommand {
     if arguments.asksForHelp { return help(HelpText.tokenList) }
     try arguments.requireNothingElse()
     let control = try existing(arguments)
-    for token in try control.tokens(store: arguments.values["store"]) {
+    let lines = try control.tokens(store: arguments.values["store"]).map { token in
       let state = token.revoked == nil ? "valid" : "revoked"
-      print([token.id, token.store, token.role.rawValue, state, token.name].joined(separator: "\t"))
+      return [token.id, token.store, token.role.rawValue, state, token.name].joined(separator: "\t")
     }
-    return 0
+    return lines.isEmpty ? 0 : Console.result(lines.joined(separator: "\n"))
   }
 
   /// Only making a token makes a folder: elsewhere a misspelt one would look like one without tokens.
@@ -77,7 +81,6 @@ enum TokenCommand {
   }
 
   private static func help(_ text: String) -> Int32 {
-    print(text)
-    return 0
+    Console.result(text)
   }
 }

@@ -25,6 +25,27 @@ struct BatchTests {
     #expect(store.now.queue.isEmpty)
   }
 
+  @Test(
+    "A request that is too large for the server, or not understood by it, fails with what to do about it",
+    arguments: [ErrorCode.requestTooLarge, .malformedMessage, .unknownMessageKind], [false, true])
+  func remedies(code: ErrorCode, isOfProxy: Bool) throws {
+    let store = ScriptedStore()
+    store.enqueue(ScriptedStore.changeSet(1, bytes: 200))
+    let status = code == .requestTooLarge ? 413 : 400
+    let exchange = try Exchange(store) { request, _ in
+      guard request.method == "GET" else { return try Answer.usual(request) }
+      return isOfProxy
+        ? .response(
+          TransportResponse(status: status, headers: ["content-type": "text/html"], body: Array("<p>no".utf8)))
+        : Answer.error(code, status: status)
+    }
+    let error = try #require(exchange.error)
+    #expect(!error.remedy.isEmpty, "\(error)")
+    if isOfProxy && status == 400 { return }
+    #expect(error.code == code)
+    #expect(error.remedy.contains(code == .requestTooLarge ? "--request-bytes" : "one version"), "\(error)")
+  }
+
   @Test("A batch beyond the body's limit is cut before it is sent")
   func cutBefore() throws {
     let store = ScriptedStore()

@@ -106,6 +106,35 @@ struct OrderCommandTests {
     #expect(setting.run("list", setting.store, "Note", "--sort", "_tombolo_order_folder").status != 0)
   }
 
+  @Test("explain tells the place in the list, who gave it, and what is pending of it") func explained() throws {
+    let setting = try Setting()
+    let (a, b) = (setting.store, setting.clone)
+    let notes = try ["1", "2", "3"].map {
+      try setting.fixture.add(a, "Note", "title=\($0)", "folder=\(setting.folder)")
+    }
+    let loose = try setting.fixture.add(a, "Note", "title=loose")
+    for store in [a, b] { #expect(setting.run("sync", store).status == 0) }
+    for (index, note) in notes.enumerated() {
+      let told = setting.run("explain", b, "Note", note).output
+      #expect(
+        told.contains("Folder.notes \(setting.folder): place \(index + 1) of 3  (given ")
+          && told.contains("by replica "),
+        "\(told)")
+    }
+    #expect(!setting.run("explain", b, "Note", loose).output.contains("Folder.notes"))
+    let order = [notes[2], notes[0], notes[1]].joined(separator: ",")
+    #expect(setting.run("set", b, "Folder", setting.folder, "notes=\(order)").status == 0)
+    let moved = setting.run("explain", b, "Note", notes[2]).output
+    #expect(moved.contains("place 1 of 3  (pending, given ") && moved.contains("here, in save "), "\(moved)")
+    #expect(setting.run("explain", b, "Note", notes[0]).output.contains("place 2 of 3  (given "))
+    let json = setting.run("explain", b, "Note", notes[2], "--json").output
+    #expect(
+      json.contains("\"places\":[{\"list\":\"Folder.notes\",\"owner\":\"\(setting.folder)\",\"place\":1,\"count\":3,")
+        && json.contains("\"isPending\":true"), "\(json)")
+    #expect(setting.run("sync", b).status == 0)
+    #expect(setting.run("explain", b, "Note", notes[2]).output.contains("place 1 of 3  (given "))
+  }
+
   @Test("A place that does not stand is told as a place, and restored") func lostPlace() throws {
     let setting = try Setting()
     let (a, b) = (setting.store, setting.clone)

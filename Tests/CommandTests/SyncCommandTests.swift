@@ -129,10 +129,11 @@ struct SyncCommandTests {
     _ = try setting.fixture.add(setting.store, "Book", "title=Emma")
     let unsent = setting.run("verify", setting.store)
     #expect(unsent.status == 1)
-    #expect(unsent.errors.contains("unsent"))
+    #expect(unsent.errors.contains("error[nothing_to_compare]") && unsent.errors.contains("unsent"))
     #expect(setting.run("sync", setting.store).status == 0)
     let behind = setting.run("verify", clone)
     #expect(behind.status == 1)
+    #expect(behind.errors.contains("error[nothing_to_compare]"), "\(behind.errors)")
     #expect(behind.errors.contains("does not have yet"), "\(behind.errors)")
   }
 

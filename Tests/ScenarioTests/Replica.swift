@@ -65,6 +65,21 @@ final class Replica {
   /// Lets this replica's disk be full, or have room again.
   func limitsDisk(_ isFull: Bool) { disk.fill(isFull) }
 
+  /// Lets the program die at the `write`-th write from now.
+  func dies(atWrite write: UInt64) { disk.failAfter(operations: write) }
+
+  /// The program is started again, with all that it had written.
+  ///
+  /// - Returns: whether it had died.
+  func comesBack() throws -> Bool {
+    let hasFailed = disk.hasFailed
+    disk.cancelFailure()
+    opened = nil
+    disk.powerCut(.everything)
+    try opens()
+    return hasFailed
+  }
+
   /// The rows' own numbers, which a row that is put in the place of another does not keep.
   func rowNumbers(_ entity: String) throws -> [Int64] {
     let table = try plan(entity).table.quotedIdentifier

@@ -140,7 +140,7 @@ import TomboloServer
     try world.expectAllEqual()
   }
 
-  @Test("a wiped server is filled again by its replicas, and is not made anew before they are told to")
+  @Test("92: a wiped server is filled again by its replicas, and is not made anew before they are told to")
   func wiped() throws {
     let world = try World()
     let (a, b) = (try world.replica("a"), try world.replica("b"))

@@ -88,6 +88,51 @@ struct SemanticsTests {
     #expect(claim.result.sentence == "The later claim has it, the earlier one is without.", "\(claim)")
   }
 
+  @Test("An ordered list has rows for moves of its members, deletions, and inserts at one place")
+  func ordered() throws {
+    let document = try SchemaDocument(
+      parsing: Array(
+        """
+        {"name":"Lists","version":"1.0.0","entities":[
+          {"name":"Folder","attributes":[{"name":"name","type":"string"}],
+           "relationships":[{"name":"notes","destination":"Note","toMany":true,"inverse":"folder","ordered":true},
+            {"name":"drafts","destination":"Draft","toMany":true,"inverse":"folder","ordered":true},
+            {"name":"loose","destination":"Note","toMany":true,"inverse":"board"}]},
+          {"name":"Note","attributes":[{"name":"title","type":"string"}],
+           "relationships":[{"name":"folder","destination":"Folder","inverse":"notes"},
+            {"name":"board","destination":"Folder","inverse":"loose"}]},
+          {"name":"Draft","concurrentDelete":"editWins","attributes":[{"name":"title","type":"string"}],
+           "relationships":[{"name":"folder","destination":"Folder","inverse":"drafts"}]}]}
+        """.utf8))
+    let rows = try SchemaSemantics(of: document).rows
+    func row(_ pairing: String, _ property: String) throws -> SchemaSemantics.Row {
+      try #require(
+        rows.first { $0.entity == "Folder" && $0.pairing == pairing && $0.properties.contains(property) },
+        "\(pairing) \(property)")
+    }
+    for property in ["notes", "drafts"] {
+      let moves = try row("place_place", property)
+      #expect(moves.result.sentence == "The later move stands.", "\(moves)")
+      #expect(moves.result.told.contains { $0.isFirst && $0.rule == "later_edit" }, "\(moves)")
+      #expect(try row("place_other", property).result.sentence == "Both moves stand.")
+      let inserts = try row("insert_insert", property)
+      #expect(inserts.result.sentence.hasPrefix("All four are there: the "), "\(inserts)")
+      #expect(inserts.reversed == nil && inserts.result.told.isEmpty, "\(inserts)")
+    }
+    for pairing in ["place_delete", "delete_place"] {
+      let note = try row(pairing, "notes")
+      #expect(note.result.sentence == "The Note stays deleted.", "\(note)")
+      #expect(
+        note.result.told.contains { $0.isFirst == (pairing == "place_delete") && $0.rule == "record_deleted" },
+        "\(note)")
+      let draft = try row(pairing, "drafts")
+      #expect(draft.result.sentence == "The Draft is back, at its new place.", "\(draft)")
+    }
+    #expect(!rows.contains { $0.pairing.contains("place") && $0.properties.contains("loose") })
+    #expect(!rows.contains { $0.properties.contains { $0.hasPrefix("_tombolo") } }, "\(rows)")
+    #expect(!rows.contains { $0.result.sentence.hasPrefix("This cannot be done") }, "\(rows)")
+  }
+
   @Test("Only what the schema can have is there, attributes that behave alike are one row, and each run says the same")
   func shape() throws {
     let semantics = try Self.sample.get()

@@ -18,13 +18,14 @@ struct LaterTableTests {
     try StoreFixture.run { fixture in
       let later = [
         "_tombolo_save_state", "_tombolo_external", "_tombolo_lost", "_tombolo_number", "_tombolo_pull",
-        "_tombolo_pulled", "_tombolo_cancelled", "_tombolo_decomposed", "_tombolo_withheld",
+        "_tombolo_pulled", "_tombolo_cancelled", "_tombolo_decomposed", "_tombolo_decomposed_record",
+        "_tombolo_withheld",
       ]
       do {
         let store = try Store(
           .file(path: fixture.path("test.store")), document: TestSchemas.library(), options: fixture.options())
         try store.insert("Note", ["title": .text("kept")])
-        for name in later where name != "_tombolo_save_state" {
+        for name in later where !["_tombolo_save_state", "_tombolo_decomposed_record"].contains(name) {
           try store.write { try $0.execute("DROP TABLE \(name)") }
         }
         try store.write { try $0.execute("DROP INDEX _tombolo_save_state") }

@@ -90,6 +90,26 @@ import TomboloSQLite
     for replica in run.replicas { #expect(try run.differences(replica.store) == []) }
   }
 
+  @Test("what is noted of a text that is not composed goes when a pull writes over it, or deletes its record")
+  func composes() throws {
+    let run = try Self.run()
+    let (a, b) = (run.replicas[0], run.replicas[1])
+    func noted() throws -> Int64? {
+      for _ in 0..<2 { try Self.sync(run) }
+      return try b.store.read { try $0.firstRow("SELECT count(*) FROM _tombolo_decomposed") { $0.int64(0) } }
+    }
+    let ids = try ["e\u{301}", "o\u{302}", "u\u{308}"].map { try a.store.insert("Serial", ["key": .text($0)]) }
+    #expect(try noted() == 3)
+    try a.store.set("Serial", ids[0], ["key": .text("e")])
+    try a.store.set("Serial", ids[1], ["name": .text("keeps its key")])
+    #expect(try noted() == 2)
+    try a.store.delete("Serial", ids[2])
+    #expect(try noted() == 1)
+    try a.store.set("Serial", ids[1], ["key": .text("a\u{30A}")])
+    #expect(try noted() == 1)
+    for replica in run.replicas { #expect(try run.differences(replica.store) == []) }
+  }
+
   @Test("readers see nothing of a pull before its last page is there")
   func stagesPages() throws {
     let run = try Self.run()

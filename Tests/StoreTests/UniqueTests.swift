@@ -106,6 +106,51 @@ struct UniqueTests {
     }
   }
 
+  @Test(
+    "What is noted of a text that is not composed goes with the text, and with its record", arguments: [false, true])
+  func forgotten(isOtherProgram: Bool) throws {
+    try StoreFixture.run { fixture in
+      let store = try fixture.file(TestSchemas.library())
+      let person = try store.plan("Person")
+      func noted() throws -> Int64? {
+        try store.absorbShellNotes()
+        return try store.read { try $0.firstRow("SELECT count(*) FROM _tombolo_decomposed") { $0.int64(0) } }
+      }
+      func set(_ id: RecordID, _ column: String, _ value: Value) throws {
+        guard isOtherProgram else {
+          let row = try ValueRow(person, [column: value])
+          _ = try store.save { _ = try $0.update(person, id, changed: row.assigned, from: row) }
+          return
+        }
+        try Connection(path: fixture.path("test.store")).execute(
+          "UPDATE Person SET \(column) = \(value.literal) WHERE _tombolo_id = \(Value(reference: id).literal)")
+      }
+      let (a, b) = (
+        try store.insert("Person", ["email": .text("e\u{301}"), "name": .text("a")]),
+        try store.insert("Person", ["email": .text("o\u{302}"), "name": .text("b")])
+      )
+      #expect(try noted() == 2)
+      try set(a, "name", .text("other"))
+      #expect(try noted() == 2)
+      try set(a, "email", .text("u\u{308}"))
+      #expect(try noted() == 2)
+      // The entry is the new text's: whoever has it composed is the same person.
+      try store.insert("Person", ["email": .text("\u{FC}"), "name": .text("a again")])
+      #expect(try store.count("Person") == 2)
+      #expect(try noted() == 1)
+      try set(a, "email", .text("e\u{301}"))
+      #expect(try noted() == 2)
+      try set(a, "email", .null)
+      #expect(try noted() == 1)
+      if isOtherProgram {
+        try Connection(path: fixture.path("test.store")).execute("DELETE FROM Person WHERE name = 'b'")
+      } else {
+        try store.save { _ = try $0.delete(person, b) }
+      }
+      #expect(try noted() == 0)
+    }
+  }
+
   @Test("Nil never collides, and values may be swapped within one save")
   func swapped() throws {
     try StoreFixture.run { fixture in

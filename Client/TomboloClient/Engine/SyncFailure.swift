@@ -112,7 +112,7 @@ package enum SyncFailure {
       TomboloError(
         .notFound, "The server has nothing at the remote's URL.", remedy: "Check the URL and the store's name.")
     case 413:
-      TomboloError(.requestTooLarge, "The request is larger than the server, or a proxy before it, takes.")
+      withRemedy(TomboloError(.requestTooLarge, "The request is larger than the server, or a proxy before it, takes."))
     case 429:
       TomboloError(
         .rateLimited, "The server asks this client to slow down.", remedy: "Try again later.", isRetryable: true)
@@ -135,11 +135,20 @@ package enum SyncFailure {
     return status(response.status)
   }
 
-  /// The server's error with a remedy for those at this end, where it named none.
+  /// The server's error with a remedy for those at this end, where it named none of use to them.
   static func withRemedy(_ error: TomboloError) -> TomboloError {
-    guard error.remedy.isEmpty else { return error }
+    // What a server says of a request's size is for whoever makes requests: a sync has made them as small as they get.
+    guard error.remedy.isEmpty || error.code == .requestTooLarge else { return error }
     var error = error
     switch error.code {
+    case .requestTooLarge:
+      error.remedy =
+        "Raise the limit (tombolod serve --request-bytes and --push-records), or that of a proxy in between, and sync "
+        + "again; nothing was lost."
+    case .malformedMessage, .unknownMessageKind:
+      error.remedy =
+        "Check that this program and the server are of one version ('tombolo --version', 'tombolod --version'), and that "
+        + "nothing in between changes what is sent."
     case .schemaNotAdditive:
       error.remedy =
         "Keep what is there and add beside it; 'tombolo schema diff OLD NEW' shows each violation. This replica keeps "

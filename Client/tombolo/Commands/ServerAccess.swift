@@ -34,7 +34,7 @@ struct ServerAccess {
 
   /// The server's checksum at the replica's own position.
   ///
-  /// - Throws: `checksum_mismatch` when the replica is behind, so that there is nothing to compare.
+  /// - Throws: `nothing_to_compare` when the replica is behind.
   func checksum(after cursor: Cursor, of store: Store, _ state: ReplicaState) throws -> Checksum {
     guard let version = store.schema.document.version else {
       throw TomboloError(.storeUnversioned, "The store has no version.")
@@ -46,7 +46,7 @@ struct ServerAccess {
     let page = try Page(decoding: try SingleExchange.body(of: request, on: transport), as: .cbor)
     guard let checksum = page.checksum, page.items.isEmpty, page.cursor.position == cursor.position else {
       throw TomboloError(
-        .checksumMismatch, "Nothing can be compared: the server has changes that this replica does not have yet.",
+        .nothingToCompare, "Nothing can be compared: the server has changes that this replica does not have yet.",
         remedy: "Sync first, then verify again.")
     }
     return checksum

@@ -34,7 +34,7 @@ package struct VerifyCommand: Command {
     }
     guard state.unsent == 0 else {
       throw TomboloError(
-        .checksumMismatch,
+        .nothingToCompare,
         "Nothing can be compared while \(state.unsent) save\(state.unsent == 1 ? " is" : "s are") unsent.",
         remedy: "Sync first: tombolo sync \(self.store).")
     }

@@ -211,7 +211,7 @@ struct ConnectionExamination {
             .problem, .serverChecksum, "This replica and the server differ although all is exchanged.",
             remedy: "Copy the file for whoever looks into it, then sync; if it stays, clone anew."))
       }
-    } catch let error as TomboloError where error.code == .checksumMismatch {
+    } catch let error as TomboloError where error.code == .nothingToCompare {
       // Somebody was faster: the server has moved on meanwhile.
       return
     } catch {

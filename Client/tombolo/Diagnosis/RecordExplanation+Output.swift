@@ -15,6 +15,9 @@ extension RecordExplanation {
         output.line("  \(field.name)\(gap)\(value)  (\(reason(field)))")
       }
     }
+    for place in facts.places {
+      output.line("\(place.list) \(place.owner): place \(place.number) of \(place.count)  (\(reason(place)))")
+    }
     for pair in facts.pairs {
       let when = stamps.text(pair.stamp) ?? "before there was a server"
       output.line("\(pair.relationship) \(pair.other): \(pair.isPresent ? "linked" : "parted") \(when)")
@@ -27,7 +30,8 @@ extension RecordExplanation {
       ("standing", .string(facts.standing.description)), ("isShown", .bool(facts.isShown)),
       ("aliases", .array(facts.aliases.map { .string($0.description) })),
       ("created", facts.incarnation.map(stamps.json) ?? .null), ("sentences", .array(sentences.map { .string($0) })),
-      ("fields", .array(facts.fields.map(fieldJSON))), ("pairs", .array(facts.pairs.map(pairJSON))),
+      ("fields", .array(facts.fields.map(fieldJSON))), ("places", .array(facts.places.map(placeJSON))),
+      ("pairs", .array(facts.pairs.map(pairJSON))),
       ("pending", .array(facts.pending.map(partJSON))),
       ("parked", .array(facts.parked.map { ParkedCommand.json($0, among: facts.parked, schema.resolved) })),
       ("conflicts", .array(facts.conflicts.map(entryJSON))), ("aside", .array(facts.aside.map(asideJSON))),
@@ -53,6 +57,14 @@ extension RecordExplanation {
       return .optional(text(value, of: name))
     }
     return RecordRow.json(value, column)
+  }
+
+  private func placeJSON(_ place: RecordFacts.Place) -> JSONText {
+    .object([
+      ("list", .string(place.list)), ("owner", .string(place.owner.description)), ("place", .number(place.number)),
+      ("count", .number(place.count)), ("isPending", .bool(place.isPending)), ("stamp", stamps.json(place.stamp)),
+      ("why", .string(reason(place))),
+    ])
   }
 
   private func pairJSON(_ pair: RecordFacts.Pair) -> JSONText {

@@ -208,6 +208,15 @@ struct RecordExplanation {
     return field.stamp.isDerived ? "a consequence of what was written \(written)" : "written \(written)"
   }
 
+  /// Why a record stands where it does in an ordered list.
+  func reason(_ place: RecordFacts.Place) -> String {
+    if !place.isGiven { return "nobody gave it a place: it comes before those that have one" }
+    guard let written = stamps.text(place.stamp.written) else {
+      return facts.hasRemote ? "nobody assigned it" : "recorded before there was a server"
+    }
+    return place.isPending ? "pending, given \(written)" : "given \(written)"
+  }
+
   static func state(_ field: RecordFacts.Field, hasRemote: Bool) -> String {
     if field.kept != nil { return "hidden" }
     if field.isPending { return "pending" }

@@ -36,6 +36,7 @@ extension ErrorCode {
     (.cursorExpired, 410),
     (.otherEpoch, 409),
     (.checksumMismatch, 409),
+    (.nothingToCompare, 409),
     (.historyDisabled, 409),
     (.historyTokenExpired, 410),
     (.noRemote, 409),

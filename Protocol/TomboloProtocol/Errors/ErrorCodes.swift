@@ -63,6 +63,8 @@ extension ErrorCode {
   public static let otherEpoch = ErrorCode(rawValue: "other_epoch")
   /// Replica and server do not hold the same data at the same position.
   public static let checksumMismatch = ErrorCode(rawValue: "checksum_mismatch")
+  /// Replica and server are not at the same position: something is unsent, or not received so far.
+  public static let nothingToCompare = ErrorCode(rawValue: "nothing_to_compare")
   /// The store was opened without recording its history, so there is nothing to send.
   public static let historyDisabled = ErrorCode(rawValue: "history_disabled")
   /// The saves that follow a history token were deleted from the store's history.

@@ -1,6 +1,6 @@
 import Synchronization
 import Tombolo
-import TomboloProtocol
+package import TomboloProtocol
 import TomboloClient
 import TomboloSQLite
 
@@ -16,6 +16,8 @@ package struct TraceReplay {
     package var difference: String?
     /// How many records and pairs were compared.
     package var compared = 0
+    /// The digest of the replay's end: what the captured replica comes to when its waiting saves are through.
+    package var checksum: Checksum?
   }
 
   private let bundle: TraceBundle
@@ -83,6 +85,7 @@ package struct TraceReplay {
     try sync(fresh, recovery: nil)
     try sync(origin, recovery: nil)
     outcome.difference = try compare(fresh, &outcome)
+    outcome.checksum = try fresh.store?.checksum()
     try ConvergenceChecker().check([origin], against: fresh)
     if let roles = fresh.roles, let content = try fresh.content() {
       try IntegrityChecker(roles: roles).check(content, on: fresh.name)

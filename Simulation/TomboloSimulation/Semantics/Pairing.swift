@@ -24,9 +24,10 @@ struct Pairing {
 extension Pairing {
   /// The pairings that a schema can have, by entity.
   static func all(in schema: StoreSchema) -> [Pairing] {
-    schema.entities.sorted { $0.name < $1.name }.flatMap { entity in
-      edits(of: entity) + lives(of: entity) + references(of: entity, in: schema) + links(of: entity)
-        + uniqueKeys(of: entity)
+    schema.entities.sorted { $0.name < $1.name }.flatMap { entity -> [Pairing] in
+      let alone = edits(of: entity) + lives(of: entity)
+      let related = references(of: entity, in: schema) + links(of: entity) + orders(of: entity, in: schema)
+      return alone + related + uniqueKeys(of: entity)
     }
   }
 

@@ -91,7 +91,41 @@ final class SemanticsStage {
     }
   }
 
+  /// Gives the members of an ordered to-many the order of the names.
+  func arrange(_ names: [String], _ list: FarSidePlan, of owner: String) throws {
+    let members = try names.map(id)
+    try world.save(on: side) { try $0.arrange(members, in: list, of: try id(owner)) }
+  }
+
+  /// New members of an ordered to-many, in the places that the order gives them: one save.
+  func makeMembers(
+    _ names: [String], _ entity: String, _ reference: String, in list: FarSidePlan, of owner: String, order: [String]
+  ) throws {
+    try world.save(on: side) { writer in
+      for name in names {
+        ids[name] = try insert(entity, [reference: try self.reference(owner)], writer, depth: 0)
+      }
+      try writer.arrange(try order.map(id), in: list, of: try id(owner))
+    }
+  }
+
   // MARK: What came of it
+
+  /// The names of an ordered to-many's members, in their order.
+  func members(_ list: FarSidePlan, of owner: String) throws -> [String] {
+    let owner = try id(owner)
+    let names = Dictionary(ids.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    return try world.store(side).read { connection in
+      var members: [String] = []
+      try connection.eachRow(
+        "SELECT t0._tombolo_id FROM \(list.table.quotedIdentifier) AS t0 WHERE t0.\(list.column.quotedIdentifier) = ?1 "
+          + "ORDER BY \(list.order(in: "t0"))", { $0.bind(owner, at: 1) }
+      ) { row in
+        if let name = row.recordID(0).flatMap({ names[$0] }) { members.append(name) }
+      }
+      return members
+    }
+  }
 
   func has(_ name: String, _ entity: String) throws -> Bool {
     try world.store(side).row(try plan(entity), try id(name)) != nil

@@ -100,9 +100,10 @@ extension ModelContext {
 
   // MARK: One record
 
-  /// The object of a record that the context knows already; nil otherwise. Costs no query.
+  /// The object of a record that the context knows already; nil otherwise. Of one that became one with another by a unique
+  /// key, that of the record that stands. Costs no query, but where a record of a model with a unique key is not known.
   public func registeredModel<Model: PersistentModel>(for identifier: PersistentIdentifier) -> Model? {
-    registry[identifier.record] as? Model
+    use { registered(identifier) as? Model }
   }
 
   /// The object of a record, fetched if need be; of the record that stands, for one that became one with another by a

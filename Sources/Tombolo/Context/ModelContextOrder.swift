@@ -12,19 +12,32 @@ extension ModelContext {
       for (relationship, side) in plan.orderedLists {
         let cell = state.cells[relationship.cell]
         if cell.isArranged, cell.isLoaded {
-          try writer.arrange(identities(of: relationship.many(model)), in: side, of: state.recordID())
+          let owner = try source.standing(for: model, in: writer)
+          try writer.arrange(identities(of: relationship.many(model), in: writer), in: side, of: owner)
         } else if !cell.added.isEmpty {
-          try writer.append(identities(of: cell.added), to: side, of: state.recordID())
+          let owner = try source.standing(for: model, in: writer)
+          try writer.append(identities(of: cell.added, in: writer), to: side, of: owner)
         }
       }
     }
   }
 
-  private func identities(of members: some Sequence<any PersistentModel>) -> [RecordID] {
-    members.compactMap { member in
+  private func identities(
+    of members: some Sequence<any PersistentModel>, in writer: StoreWriter
+  ) throws -> [RecordID] {
+    var identities: [RecordID] = []
+    var isUnited = false
+    for member in members {
       let state = member._$state
-      return state.link === link && !state.flags.contains(.deletePending) ? state.recordID() : nil
+      guard state.link === link, !state.flags.contains(.deletePending) else { continue }
+      let record = try source.standing(for: member, in: writer)
+      if record != state.record { isUnited = true }
+      identities.append(record)
     }
+    if !isUnited { return identities }
+    // Both of the two may be members.
+    var met = Set<RecordID>()
+    return identities.filter { met.insert($0).inserted }
   }
 
   /// Empties slots that were kept for the order in them, now that it is saved.

@@ -8,7 +8,8 @@ extension ModelContext {
   ///
   /// Deletions come last, so that what was moved away before is not deleted with its old owner. A record that someone
   /// else deleted meanwhile stays deleted, and its object becomes a deleted one; what was changed in one that became one
-  /// with another by a unique key is written to the record that stands. Without changes, nothing is written.
+  /// with another by a unique key is written to the record that stands, and what was given to it leads there. Without
+  /// changes, nothing is written.
   ///
   /// In a container of several stores each has a transaction and a change set of its own. All of them write and check
   /// everything before the first one commits, so that a refusal anywhere leaves all as they were. If the disk fails between
@@ -100,11 +101,13 @@ extension ModelContext {
     var vanished: [any PersistentModel] = []
     let pending = pending(of: part)
     let needsAssigned = writer.options.recordsHistory
+    source.forgetStanding()
+    defer { source.forgetStanding() }
     if plans.hasOrders, touched.contains(where: { plan(of: $0)?.orderedLists.isEmpty == false }) { writer.notePlaces() }
     for case let model? in pending {
       let state = model._$state
       guard state.flags.contains(.inserted), let plan = plan(of: model) else { continue }
-      forgetLostTargets(model, plan)
+      try settleTargets(of: model, plan, in: writer)
       source.point(at: model, plan)
       let assigned =
         needsAssigned || !plan.entity.uniqueKeys.isEmpty ? try source.assigned() : plan.entity.allColumns
@@ -115,7 +118,7 @@ extension ModelContext {
       guard state.flags.contains(.listed), state.flags.isDisjoint(with: [.inserted, .deletePending]),
         let plan = plan(of: model)
       else { continue }
-      forgetLostTargets(model, plan)
+      try settleTargets(of: model, plan, in: writer)
       var columns = ColumnSet()
       for (position, property) in plan.properties.enumerated() where property >= 0 && state.changed.contains(property) {
         columns.insert(position)
@@ -155,7 +158,7 @@ extension ModelContext {
         columns.insert(position)
       }
       if columns.isEmpty { continue }
-      forgetLostTargets(model, plan)
+      try settleTargets(of: model, plan, in: writer)
       source.point(at: model, plan)
       try writer.update(plan.entity, state.recordID(), changed: columns, from: source)
     }
@@ -167,22 +170,13 @@ extension ModelContext {
       let state = model._$state
       for (relationship, linkPlan) in plan.links {
         let cell = state.cells[relationship.cell]
-        for member in cell.removed { try writer.unlink(linkPlan, state.recordID(), member._$state.recordID()) }
+        guard cell.hasDelta else { continue }
+        let own = try source.standing(for: model, in: writer)
+        for member in cell.removed { try writer.unlink(linkPlan, own, source.standing(for: member, in: writer)) }
         for member in cell.added
         where member._$state.link === link && !state.flags.contains(.deletePending) {
-          try writer.link(linkPlan, state.recordID(), member._$state.recordID())
+          try writer.link(linkPlan, own, source.standing(for: member, in: writer))
         }
-      }
-    }
-  }
-
-  /// Empties references to objects that were inserted and then deleted without ever being saved.
-  private func forgetLostTargets(_ model: any PersistentModel, _ plan: ModelPlan) {
-    for relationship in plan.description.relationships where !relationship.isToMany {
-      guard let target = relationship.one(model) else { continue }
-      let state = target._$state
-      if state.link !== link, !state.flags.contains(.stored) {
-        RelationshipMaintenance.assign(model, relationship, nil)
       }
     }
   }
@@ -275,6 +269,7 @@ extension ModelContext {
       return
     }
     // The record has its object already: this one keeps its values, and is a deleted one.
+    if let standing = registry[stands] { carryOver(from: model, to: standing) }
     for index in state.cells.indices { state.cells[index].content = .loaded }
     state.link = nil
     state.flags.subtract([.stored, .stale])

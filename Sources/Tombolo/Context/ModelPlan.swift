@@ -24,6 +24,8 @@ package final class ModelPlan: @unchecked Sendable {
   let links: [(relationship: RelationshipDescription, plan: LinkPlan)]
   /// The ordered ones among the to-many relationships.
   let orderedLists: [(relationship: RelationshipDescription, side: FarSidePlan)]
+  /// Whether a unique key may make one of its records one with another.
+  let canBecomeAnother: Bool
   private let farSides: [FarSidePlan?]
 
   init(_ description: ClassDescription, _ entity: EntityPlan, _ part: StorePart?) {
@@ -52,6 +54,9 @@ package final class ModelPlan: @unchecked Sendable {
     for column in entity.columns where column.isCounter { counters.insert(properties[column.position]) }
     self.counters = counters
     hasCounters = !counters.isEmpty
+    canBecomeAnother = entity.concreteNames.contains { name in
+      (name == entity.name ? entity : part?.store.schema.entity(name))?.uniqueKeys.isEmpty == false
+    }
     externalProperties = entity.columns.filter(\.isExternal).map { properties[$0.position] }
     links = description.relationships.compactMap { relationship in
       entity.links.first { $0.property == relationship.name }.map { (relationship, $0) }

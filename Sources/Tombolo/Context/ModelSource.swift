@@ -6,6 +6,32 @@ final class ModelSource: RowSource {
   private let writer = _$ColumnWriter()
   private var model: (any PersistentModel)?
   private var plan: ModelPlan?
+  /// Records of which it was asked in this save whether they still stand for themselves.
+  private var lookedUp: Set<RecordID> = []
+
+  /// Begins a save, and ends one: what became of records is asked anew.
+  func forgetStanding() {
+    lookedUp = []
+    writer.survivors = [:]
+  }
+
+  /// The record that stands for an object's: its own, but where others have made it one with another since it was read.
+  /// From now on, references that are written to the one lead to the other.
+  ///
+  /// - Parameter destination: what a reference to the object leads to.
+  func standing(
+    for target: any PersistentModel, _ destination: EntityPlan? = nil, in store: StoreWriter
+  ) throws -> RecordID {
+    let state = target._$state
+    let record = state.recordID()
+    guard let plan = state.plan, plan.canBecomeAnother, state.flags.contains(.stored) else { return record }
+    if lookedUp.insert(record).inserted,
+      let home = try store.standing(for: record, plan.entity, among: destination ?? plan.entity)
+    {
+      writer.survivors[record] = home
+    }
+    return writer.survivors[record] ?? record
+  }
 
   func point(at model: any PersistentModel, _ plan: ModelPlan) {
     self.model = model

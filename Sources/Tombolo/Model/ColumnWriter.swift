@@ -16,6 +16,8 @@ public final class _$ColumnWriter {
   /// Whose property it is, for errors.
   package var plan: ModelPlan?
   package var property = 0
+  /// Of records that others have made one with another since their objects were read: the one that stands.
+  package var survivors: [RecordID: RecordID] = [:]
   private lazy var encoder: JSONEncoder = {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -140,15 +142,18 @@ extension _$ColumnWriter {
     {
       putNull()
     } else if let slot {
-      put(slot._$state.recordID())
+      put(standing(for: slot._$state.recordID()))
     } else if let relationship = state.description(of: model).relationship(at: property),
       state.cells.indices.contains(relationship.cell),
       case .identifier(let record) = state.cells[relationship.cell].content
     {
-      put(record)
+      put(standing(for: record))
     } else {
       putNull()
     }
+  }
+  private func standing(for record: RecordID) -> RecordID {
+    survivors.isEmpty ? record : survivors[record] ?? record
   }
   /// A to-many has no column.
   public func _$bind<Value: PersistentModel>(_ slot: [Value]?, of model: some PersistentModel, _ property: Int) throws {

@@ -61,6 +61,29 @@ extension StoreWriter {
     try RecordSurvivor(connection: connection, schema: schema).of(record)?.id
   }
 
+  /// The record to which a reference is to lead whose own target was made one with another meanwhile; nil where the target
+  /// is there, or is gone for good.
+  ///
+  /// - Parameters:
+  ///   - entity: the target's.
+  ///   - destination: what the reference may lead to.
+  package func standing(
+    for record: RecordID, _ entity: EntityPlan, among destination: EntityPlan
+  ) throws -> RecordID? {
+    if try contains(entity, record) { return nil }
+    guard let home = try survivor(of: record), let concrete = try concreteEntity(of: destination, home) else {
+      return nil
+    }
+    // The object follows where it can stand for the other.
+    if concrete.lineage.contains(entity.name) { outcome.merged[record] = home }
+    return home
+  }
+
+  /// Has whoever shows a record read it again: it was not written as its object has it.
+  package func noteWrittenOtherwise(_ entity: EntityPlan, _ record: RecordID) {
+    outcome.touched.append((entity.name, record))
+  }
+
   /// Writes what was changed in a record that was made one with another meanwhile to the one that stands.
   ///
   /// - Returns: whether there is one.

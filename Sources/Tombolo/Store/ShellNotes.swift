@@ -58,7 +58,9 @@ struct ShellNotes {
 
   private func mendTexts(_ notes: [Note]) throws {
     var mended: [RecordID: RepairIncident.Record] = [:]
-    for note in notes where !note.isLink {
+    // A record's row is looked at once, however often it was written.
+    var seen: Set<RecordID> = []
+    for note in notes where !note.isLink && seen.insert(note.record).inserted {
       guard let named = schema.entity(note.entity),
         let entity = try writer.concreteEntity(of: schema.entity(named.root) ?? named, note.record),
         try ShellText(connection: connection).mend(note.record, of: entity)
@@ -194,6 +196,7 @@ struct ShellNotes {
       if old == new { continue }
       writes.append(ChangeRecorder.Write(column: column, old: old, new: new))
       written.insert(column.position)
+      try DecomposedTexts(connection: connection).forget(id, in: column, of: entity)
       try noteText(entity, id, column, new)
     }
     if writes.isEmpty {
@@ -213,6 +216,7 @@ struct ShellNotes {
       root: id, incarnation: nil, values: [:], stamps: image.stamps, links: [])
     for column in entity.columns { detail.values[column.number] = image.values[column.number] ?? .null }
     try recorder.delete(entity, id, detail)
+    try DecomposedTexts(connection: connection).forget(id)
     writer.outcome.deleted.append((entity.name, id))
     try writer.settleDeletion(of: entity, id)
   }

@@ -84,6 +84,7 @@ enum StoreTables {
     CREATE TABLE _tombolo_decomposed(tab TEXT NOT NULL, name TEXT NOT NULL, composed TEXT NOT NULL, \
     record BLOB NOT NULL, PRIMARY KEY(tab, name, composed, record)) STRICT, WITHOUT ROWID
     """,
+    "CREATE INDEX _tombolo_decomposed_record ON _tombolo_decomposed(record)",
     """
     CREATE TABLE _tombolo_pulled(pull INTEGER NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, \
     PRIMARY KEY(pull, part)) STRICT

@@ -100,13 +100,14 @@ package final class StoreWriter {
       statement.bindNull(at: 2)
     }
     try source.bind(entity.allColumns, to: statement, from: 3)
-    try check(entity, id, entity.allColumns, in: statement, from: 3, source)
+    let wide = try check(entity, id, entity.allColumns, in: statement, from: 3, source)
     for (position, key) in places { statement.bind(key, at: Int32(position + 3)) }
     do {
       try statement.run()
     } catch let error as SQLiteError where error.isConstraint {
       throw try refusal(of: error, entity, id)
     }
+    if wide != 0 { try noteTexts(entity, id, entity.allColumns, wide, from: 3, source) }
     try recorder?.create(entity, id)
     inserted.append((entity.name, id))
     if !entity.uniqueKeys.isEmpty {
@@ -166,9 +167,10 @@ package final class StoreWriter {
     update.update.forgetBound()
     // Bound and checked before it is recorded: a value that cannot be stored leaves no trace.
     try source.bind(real, to: update.update, from: 3)
-    try check(entity, id, real, in: update.update, from: 3, source)
+    let wide = try check(entity, id, real, in: update.update, from: 3, source)
     for (parameter, value) in replaced { update.update.bind(value, at: parameter) }
     try finishUpdate(entity, id, writes, old, recorder, update)
+    if wide != 0 { try noteTexts(entity, id, real, wide, from: 3, source) }
     updated.append((entity.name, id))
     noteUnique(entity, id, written: real)
     noteReferences(entity, id, written: real)
@@ -199,9 +201,10 @@ package final class StoreWriter {
     statement.forgetBound()
     statement.bind(high: id.high, low: id.low, at: 1)
     try source.bind(changed, to: statement, from: 3)
-    try check(entity, id, changed, in: statement, from: 3, source)
+    let wide = try check(entity, id, changed, in: statement, from: 3, source)
     try statement.run()
     if connection.changes == 0 { return try contains(entity, id) }
+    if wide != 0 { try noteTexts(entity, id, changed, wide, from: 3, source) }
     updated.append((entity.name, id))
     return true
   }
@@ -224,9 +227,11 @@ package final class StoreWriter {
     if writes.isEmpty { return }
     for (index, item) in values.enumerated() {
       pair.update.bind(item.value, at: Int32(index + 3))
-      if case .text(let text) = item.value { try noteText(entity, id, item.column, text) }
     }
     try finishUpdate(entity, id, writes, old, recorder, pair)
+    for (column, value) in values {
+      if case .text(let text) = value { try noteText(entity, id, column, text) }
+    }
     outcome.touched.append((entity.name, id))
   }
 
@@ -279,15 +284,16 @@ package final class StoreWriter {
 
   // MARK: Checks of values
 
+  /// - Returns: the parameters that hold text which may not be in composed form: to be noted once the row is written, which
+  ///   forgets what was noted of the text before.
   private func check(
     _ entity: EntityPlan, _ id: RecordID, _ columns: ColumnSet, in statement: Statement, from first: Int32,
     _ source: some RowSource
-  ) throws {
+  ) throws -> UInt64 {
     let bound = statement.bound
     try checkSize(of: entity, id, columns, atMost: bound.byteCount + 8 * columns.count, source)
     if bound.hasNaN { throw try notANumber(entity, columns, source) }
-    if bound.wideTexts != 0 { try noteTexts(entity, id, columns, bound.wideTexts, from: first, source) }
-    guard bound.nulls != 0 else { return }
+    guard bound.nulls != 0 else { return bound.wideTexts }
     var parameter = first
     try columns.forEach { position in
       defer { parameter += 1 }
@@ -295,6 +301,7 @@ package final class StoreWriter {
       let column = entity.columns[position]
       if !column.isOptional, try source.value(of: column).isNull { throw missingValue(entity, column) }
     }
+    return bound.wideTexts
   }
 
   /// Remembers of a column that it holds text that is not in composed form (NFC).

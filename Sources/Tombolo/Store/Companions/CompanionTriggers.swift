@@ -10,6 +10,8 @@ struct CompanionTriggers {
     let search: SearchPlan?
     let trees: [TreePlan]
     let externals: [String]
+    /// The columns of unique keys with text, which may be in another than composed form.
+    let keyTexts: [String]
 
     var hasCompanions: Bool { search != nil || !trees.isEmpty }
   }
@@ -19,7 +21,7 @@ struct CompanionTriggers {
       let family = schema.entities.filter { $0.table == root.table }
       return Table(
         name: root.table, search: SearchPlan(root: root, in: schema), trees: family.flatMap(\.trees),
-        externals: Self.externals(of: root, in: schema))
+        externals: Self.externals(of: root, in: schema), keyTexts: DecomposedTexts.columns(of: root, in: schema))
     }
   }
 
@@ -33,8 +35,8 @@ struct CompanionTriggers {
   /// (https://sqlite.org/c3ref/c_dbconfig_defensive.html, `SQLITE_DBCONFIG_ENABLE_TRIGGER`).
   var temporary: [String] {
     tables.flatMap { table -> [String] in
-      guard table.hasCompanions || !table.externals.isEmpty else { return [] }
-      var triggers = kept(table, isTemporary: true)
+      guard table.hasCompanions || !table.externals.isEmpty || !table.keyTexts.isEmpty else { return [] }
+      var triggers = kept(table, isTemporary: true) + forgettingTexts(table)
       if table.externals.isEmpty { return triggers.map(\.statement) }
       triggers.append(
         trigger(
@@ -63,6 +65,19 @@ struct CompanionTriggers {
 
   private var inFile: [Trigger] {
     tables.filter(\.hasCompanions).flatMap { kept($0, isTemporary: false) }
+  }
+
+  private func forgettingTexts(_ table: Table) -> [Trigger] {
+    if table.keyTexts.isEmpty { return [] }
+    let deleted = trigger(
+      table, "text", "DELETE", isTemporary: true, [DecomposedTexts.forgetting(nil, of: table.name)])
+    return [deleted]
+      + table.keyTexts.map { column in
+        let name = column.quotedIdentifier
+        return trigger(
+          table, "text_\(column)", "UPDATE OF \(name)", when: "OLD.\(name) IS NOT NEW.\(name)", isTemporary: true,
+          [DecomposedTexts.forgetting(column, of: table.name)])
+      }
   }
 
   private struct Trigger {

@@ -15,6 +15,8 @@ package struct RecordFacts: Sendable {
   /// The save that created this life of the record.
   package var incarnation: Stamp?
   package var fields: [Field] = []
+  /// Where it stands in the ordered lists that it is a member of.
+  package var places: [Place] = []
   package var pairs: [Pair] = []
   package var pending: [PendingPart] = []
   package var parked: [ParkedSave] = []
@@ -49,6 +51,22 @@ package struct RecordFacts: Sendable {
     package var isPending = false
     /// The reference that is kept while another, or none, is shown: its target is dead, or was merged away.
     package var kept: FieldMerge.Version?
+  }
+
+  /// The place of the record in an ordered to-many.
+  package struct Place: Sendable {
+    /// The owner's class and relationship, as `Folder.notes`.
+    package var list: String
+    package var owner: RecordID
+    /// From 1.
+    package var number: Int
+    /// How many members the list has.
+    package var count: Int
+    /// Whether somebody gave it a place: those without come first, as they came here.
+    package var isGiven: Bool
+    package var stamp: Stamp
+    /// Whether a save that is not confirmed gave it.
+    package var isPending: Bool
   }
 
   /// One pair of a many-to-many relationship with the record at an end.

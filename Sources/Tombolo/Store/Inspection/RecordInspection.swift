@@ -106,6 +106,34 @@ struct RecordInspection {
       if field.isPending { field.confirmed = beneath }
       facts.fields.append(field)
     }
+    for order in row.entity.orders {
+      guard var place = try place(order, row, id) else { continue }
+      let name = row.entity.columns[order.key].property
+      place.isPending = !chain.isEmpty && !place.stamp.isZero && confirmed?.fields[name]?.stamp != place.stamp
+      facts.places.append(place)
+    }
+  }
+
+  /// Where a row stands in the list of the owner that it shows.
+  private func place(_ order: OrderPlan, _ row: ReplicaRows.Row, _ id: RecordID) throws -> RecordFacts.Place? {
+    let (key, column) = (row.entity.columns[order.key], row.entity.columns[order.reference])
+    guard case .reference(let reference) = column.kind, let owner = row.values[order.reference].reference,
+      let side = schema.entity(reference.destination)?.farSides.first(where: {
+        $0.column == column.column && $0.positionColumn == key.column
+      })
+    else { return nil }
+    let found = try connection.firstRow(
+      "SELECT number, count FROM (SELECT t0._tombolo_id AS id, row_number() OVER (ORDER BY \(side.order(in: "t0"))) "
+        + "AS number, count(*) OVER () AS count FROM \(side.table.quotedIdentifier) AS t0 "
+        + "WHERE t0.\(side.column.quotedIdentifier) = ?1) WHERE id = ?2",
+      {
+        $0.bind(owner, at: 1)
+        $0.bind(id, at: 2)
+      }, { (number: Int($0.int64(0)), count: Int($0.int64(1))) })
+    guard let found else { return nil }
+    return RecordFacts.Place(
+      list: "\(reference.destination).\(side.property)", owner: owner, number: found.number, count: found.count,
+      isGiven: !row.values[order.key].isNull, stamp: row.stamps.stamp(of: key.number), isPending: false)
   }
 
   private func part(_ change: PendingChange) throws -> RecordFacts.PendingPart {
@@ -191,7 +219,8 @@ struct RecordInspection {
     for field in facts.fields {
       stamps.formUnion([field.stamp, field.kept?.stamp, field.confirmed?.stamp].compactMap(\.self))
     }
-    stamps.formUnion(facts.pairs.map(\.stamp) + facts.aside.map(\.stamp) + facts.pending.map(\.stamp))
+    stamps.formUnion(
+      facts.places.map(\.stamp) + facts.pairs.map(\.stamp) + facts.aside.map(\.stamp) + facts.pending.map(\.stamp))
     for entry in facts.conflicts {
       stamps.formUnion([entry.lost.stamp, entry.base, entry.standing?.stamp].compactMap(\.self))
     }
