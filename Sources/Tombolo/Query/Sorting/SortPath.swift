@@ -49,9 +49,12 @@ struct SortPath: Sendable {
       guard let name = map.name(of: step) else { return nil }
       if let column = entity.column(name), case .attribute(let attribute) = column.kind {
         let beyond = count - index - 1
-        guard index == steps.count - 1,
-          let form = form(beyond, of: attribute, property: step, path: path)
-            ?? member(beyond, of: attribute, path: path, in: model, steps: steps)
+        guard index == steps.count - 1 else { return nil }
+        let isPlain = beyond <= 1 && isDescribed(rest, as: steps)
+        guard
+          let form = isPlain && beyond == 0
+            ? form(0, of: attribute, property: step, path: path)
+            : checked(beyond, of: attribute, path: path, in: model, steps: steps)
         else { return nil }
         return SortPath(references: references, attribute: name, form: form)
       }
@@ -92,12 +95,48 @@ struct SortPath: Sendable {
     return rawType(of: raw) == ObjectIdentifier(end) ? .plain : nil
   }
 
-  /// Any number of steps into a `Codable` value.
+  /// Whether a key path's description names these steps, and no other. In the models' own module it does so if they
+  /// are all there is; in another one the same accessor may go by another address.
+  private static func isDescribed(_ rest: Substring, as steps: [AnyKeyPath]) -> Bool {
+    func unmarked(_ text: some StringProtocol) -> String { String(text.filter { $0 != "?" && $0 != "!" }) }
+    let parts = steps.map { suffix(of: "\($0)", root: type(of: $0).rootType) }
+    return !parts.contains(nil) && unmarked(rest) == parts.compactMap { $0.map { unmarked($0) } }.joined()
+  }
+
+  /// The form of a key path that may lead through a computed property: one that gives something else than what it reads
+  /// is none, but for a member of the attribute's value.
+  private static func checked(
+    _ beyond: Int, of attribute: SchemaAttribute, path: AnyKeyPath, in model: any PersistentModel.Type,
+    steps: [AnyKeyPath]
+  ) -> Form? {
+    guard let property = steps.last else { return nil }
+    guard let form = form(beyond, of: attribute, property: property, path: path) else {
+      return member(beyond, of: attribute, path: path, in: model, steps: steps)
+    }
+    // An enum's member may be its raw value, which has no telling key path: all cases tell, where they are known.
+    let probe = SortProbe(path, in: model, references: steps.dropLast(), attribute: property)
+    let isEnum = beyond == 1 && bare(type(of: property).valueType) is any RawRepresentable.Type
+    let isRank = bare(type(of: path).valueType) == TextRank.self
+    switch probe?.gives({ value in
+      if isRank { return (value as? String).map { TextRank($0) } }
+      if isEnum { return (value as? any RawRepresentable).map { $0.rawValue } }
+      if beyond == 0 { return value }
+      return (value as? Bool).map { $0._$rank }
+    }) {
+    case true: return form
+    case nil where !isEnum || probe == nil: return form
+    default: return member(beyond, of: attribute, path: path, in: model, steps: steps)
+    }
+  }
+
+  /// Any number of steps into a `Codable` value or an enum.
   private static func member(
     _ beyond: Int, of attribute: SchemaAttribute, path: AnyKeyPath, in model: any PersistentModel.Type,
     steps: [AnyKeyPath]
   ) -> Form? {
-    guard beyond > 0, attribute.type == .codable, let property = steps.last else { return nil }
+    guard beyond > 0, let property = steps.last else { return nil }
+    let raw = bare(type(of: property).valueType) as? any RawRepresentable.Type
+    guard attribute.type == .codable || raw.map({ SortProbe.isStoredRaw($0) }) == true else { return nil }
     return SortMember.of(path, in: model, references: steps.dropLast(), attribute: property).map { .member($0) }
   }
 
