@@ -233,10 +233,10 @@ struct LostWriteChecker {
   /// Whether somebody who had seen the value wrote after it, or an entry is about it.
   private func isExplained(_ record: RecordID, _ field: String, _ value: Value, _ stamp: Stamp) -> Bool {
     if !living.contains(stamp.replica) { return true }
-    let author = Author(record: record, field: field, machine: machines[stamp.replica, default: ""])
-    if own[author, default: .zero] > stamp { return true }
     let equal = equals[Self.content(record, field, value, ledger), default: []].map(\.stamp)
     return ([stamp] + equal).contains { stamp in
+      let author = Author(record: record, field: field, machine: machines[stamp.replica, default: ""])
+      if self.own[author, default: .zero] > stamp { return true }
       let own = write(record, field, stamp)
       return seen.contains(own) || reported.contains(own) || reportedRecords.contains(write(record, "", stamp))
     }
