@@ -82,4 +82,23 @@ struct TimeScenarios {
     try world.expectAllEqual()
     #expect(try b.value("Note", note, "title") == "third")
   }
+
+  @Test("the new stamp of a save of a wrong clock is on the disk before it travels")
+  func newStampIsDurable() throws {
+    let world = try World()
+    let a = try world.replica("a", skew: 400_000)
+    try a.inserts("Note", ["title": "early"])
+    func stamp() throws -> Stamp? { try a.store.outbox(recordsMax: 9, bytesMax: .max).first?.stamp }
+    let wrong = try stamp()
+    var pushes = 0
+    _ = try a.exchange { request in
+      pushes += request.method == "POST" ? 1 : 0
+      return pushes > 1
+    }
+    let sent = try stamp()
+    #expect(sent != wrong)
+    try a.losesPower()
+    #expect(try stamp() == sent)
+    try world.expectAllEqual()
+  }
 }

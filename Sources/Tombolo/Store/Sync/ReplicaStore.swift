@@ -86,15 +86,20 @@ extension Store {
 
   /// Takes the answers to a push: settles, parks, renames, restamps.
   package func take(_ response: PushResponse) throws -> PushOutcome {
-    let (outcome, summary) = try write { connection in
+    func takeAnswers(_ connection: Connection) throws -> (PushOutcome, CommitSummary?) {
       if let accepted = try PlainAcceptance(connection, wall: options.clock.milliseconds()).take(response) {
-        return (PushOutcome.settled(accepted: accepted, parked: 0), nil as CommitSummary?)
+        return (PushOutcome.settled(accepted: accepted, parked: 0), nil)
       }
       let exchange = try ReplicaTransaction(connection, store: self)
       let outcome = try exchange.take(response)
       try exchange.keepHistory()
       return (outcome, isObserved ? exchange.summary : nil)
     }
+    // New stamps travel with the next request, and no power cut may bring the old ones back: of a save that the server has
+    // taken under the one, the other could win later.
+    let isRestamped = response.answers.contains { $0.verdict == .clockSkew }
+    if isRestamped { try absorbShellNotes() }
+    let (outcome, summary) = isRestamped ? try writeDurably(takeAnswers) : try write(takeAnswers)
     if let summary { announce(summary) }
     return outcome
   }
